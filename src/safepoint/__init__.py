@@ -1,0 +1,1 @@
+"""Safepoint: checkpoints of AI-agent runs that you can prove are safe to resume from."""

@@ -1,0 +1,1 @@
+"""Strict JSON, digests, pointers, versions, ids, times and faults: pure values, no I/O."""
