@@ -26,6 +26,7 @@ class Record:
 
     @property
     def run_id(self) -> str:
+        """Whose record it is."""
         return str(self.value["runId"])
 
     @property
@@ -41,6 +42,7 @@ class Record:
 
     @property
     def nonce(self) -> str | None:
+        """Its writer's token: one for each process."""
         return self.value.get("nonce")
 
     @property

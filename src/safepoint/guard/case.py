@@ -1,0 +1,178 @@
+"""What every layer looks at (`Case`) and what it may say (`Opinion`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from safepoint.core.timestamp import SECOND, parse_time
+from safepoint.guard.decision import GRAVITY, Missing, PlanItem, Reason
+from safepoint.model.ledger import Action, Declaration
+from safepoint.model.record import Record
+from safepoint.model.run import Run
+from safepoint.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A ``facts`` document (or none): what somebody observed in the world. What it does not say is unknown."""
+
+    value: Mapping[str, Any]
+
+    @property
+    def observed(self) -> int | None:
+        """Nanoseconds; None where there are no facts."""
+        text = self.value.get("observedAt")
+        return None if text is None else parse_time(text)
+
+    @property
+    def ledger_complete(self) -> bool:
+        """Whether somebody vouches that no effect lacks its record."""
+        return self.value.get("ledgerComplete") is True
+
+    def part(self, name: str) -> Mapping[str, Any]:
+        """One of the document's maps; empty where it is absent."""
+        found: Mapping[str, Any] = self.value.get(name) or {}
+        return found
+
+    def death_of(self, epoch: int) -> int | None:
+        """When the owner of `epoch` was seen dead, in nanoseconds; None where no fact proves it.
+
+        Only the epoch counts: a holder's name may be used again by a living worker.
+        """
+        for owner in self.value.get("owners") or ():
+            if owner.get("leaseEpoch") == epoch and owner.get("state") == "dead":
+                return self._seen(owner)
+        return None
+
+    def death_of_every_owner(self) -> int | None:
+        """For runs without leases: when the last named owner was seen dead; None if one lives or none is named."""
+        owners = list(self.value.get("owners") or ())
+        if not owners or any(owner.get("state") != "dead" for owner in owners):
+            return None
+        seen = [self._seen(owner) for owner in owners]
+        return max(time for time in seen if time is not None)
+
+    def _seen(self, owner: Mapping[str, Any]) -> int | None:
+        return parse_time(owner["observedAt"]) if owner.get("observedAt") else self.observed
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One question to the guard."""
+
+    run: Run
+    facts: Facts
+    policy: Policy
+    request: Mapping[str, Any]
+    now: int
+    """Nanoseconds since the Unix epoch."""
+    artifacts: Mapping[str, str]
+    """Artifact id to ``present``, ``missing``, ``damaged`` or ``unknown``."""
+    checkpoint: Record | None
+    """Where the run would go on from."""
+
+    @property
+    def goal(self) -> str:
+        """What the request asks for; ``continue`` where it does not say."""
+        return str(self.request.get("goal") or "continue")
+
+    @property
+    def caller_epoch(self) -> int | None:
+        """The epoch that the caller claims to own."""
+        epoch = self.request.get("epoch")
+        return None if epoch is None else int(epoch)
+
+    @property
+    def caller_owns(self) -> bool:
+        """Whether the caller holds the newest lease itself."""
+        owner = self.run.ownership
+        return owner is not None and not owner.released and self.caller_epoch == owner.epoch
+
+    @property
+    def owner_death(self) -> int | None:
+        """When the present owner was seen dead (nanoseconds), or None."""
+        owner = self.run.ownership
+        return self.facts.death_of(owner.epoch) if owner else self.facts.death_of_every_owner()
+
+    @property
+    def lease_ends(self) -> int | None:
+        """When the present lease no longer protects its owner; None where no lease stands in the way."""
+        owner = self.run.ownership
+        if owner is None or owner.released:
+            return None
+        return owner.lapses_at(self.now, self.policy.skew)
+
+    def declares(self, action: Action) -> Declaration:
+        """What the action's own record declares, else the policy's catalogue, else the worst."""
+        listed = self.policy.actions.get(action.action_id) or self.policy.actions.get(action.step_name)
+        if action.declares.declared or listed is None:
+            return action.declares
+        return Declaration.from_value(listed)
+
+    def probe(self, action: Action) -> Mapping[str, Any] | None:
+        """The fact about this action's probe, if there is one."""
+        found: Mapping[str, Any] | None = self.facts.part("probes").get(action.action_id)
+        return found
+
+    def can_probe(self, action: Action) -> bool:
+        """Whether a probe could still change what is known of `action`."""
+        return self.declares(action).probe != "none"
+
+
+@dataclass(slots=True)
+class Opinion:
+    """What one layer says."""
+
+    layer: str
+    reasons: list[Reason] = field(default_factory=list)
+    plan: list[PlanItem] = field(default_factory=list)
+    missing: list[Missing] = field(default_factory=list)
+    unchecked: list[str] = field(default_factory=list)
+    not_before: list[int] = field(default_factory=list)
+    """Times (nanoseconds) that the layer's ``wait`` reasons wait for."""
+    valid_until: list[int] = field(default_factory=list)
+    decisive: str | None = None
+    """Layers 0 to 2: a verdict that no later layer changes."""
+
+    def say(
+        self,
+        code: str,
+        verdict: str,
+        message: str,
+        *,
+        evidence: Record | None = None,
+        pointer: str | None = None,
+        until: int | None = None,
+        decisive: bool = False,
+    ) -> None:
+        """Add a reason; `until` belongs to a ``wait``."""
+        key = evidence.place.key if evidence else None
+        if evidence and evidence.place.line > 1:
+            key = f"{key}:{evidence.place.line}"
+        self.reasons.append(Reason(code, self.layer, verdict, message, key, pointer))
+        if until is not None:
+            self.not_before.append(until)
+        if decisive and self.decisive is None:
+            self.decisive = verdict
+
+    def need(self, kind: str, subject: str, message: str) -> None:
+        """Name evidence that would change the answer."""
+        self.missing.append(Missing(kind, subject, message))
+
+    @property
+    def gravest(self) -> str:
+        """The gravest verdict among the reasons; ``resume`` where nothing stands against it."""
+        return max(
+            (reason.verdict for reason in self.reasons), key=lambda v: GRAVITY.get(v, 0), default="resume"
+        )
+
+
+def in_words(nanoseconds: int) -> str:
+    """A duration as a human says it."""
+    seconds = max(0, -(-nanoseconds // SECOND))
+    for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"

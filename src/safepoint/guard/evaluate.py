@@ -1,0 +1,151 @@
+"""One question, every layer, one decision (SPEC.md#guard).
+
+Layers 0 to 2 decide in order; of what layers 3 to 7 and the undecided reasons of the first three ask for, the gravest
+wins. Every layer is evaluated and every reason reported, whatever the verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from safepoint.core.digest import digest_value
+from safepoint.guard.case import Case, Facts, Opinion
+from safepoint.guard.decision import GRAVITY, Decision, Missing, PlanItem, Reason
+from safepoint.guard.layers import (
+    budget,
+    compatibility,
+    compensation,
+    effects,
+    integrity,
+    ownership,
+    terminal,
+    world,
+)
+from safepoint.model.record import Record
+from safepoint.model.run import Run
+from safepoint.policy import Policy
+
+LAYERS: Sequence[tuple[str, Callable[[Case, Opinion], None]]] = (
+    ("integrity", integrity.judge),
+    ("terminal", terminal.judge),
+    ("ownership", ownership.judge),
+    ("compatibility", compatibility.judge),
+    ("compensation", compensation.judge),
+    ("budget", budget.judge),
+    ("effects", effects.judge),
+    ("world", world.judge),
+)
+"""Name and judge of each layer, in the order in which they decide."""
+
+
+def evaluate(
+    run: Run,
+    facts: Mapping[str, Any] | None,
+    policy: Policy,
+    request: Mapping[str, Any] | None,
+    now: int,
+    *,
+    artifacts: Mapping[str, str] | None = None,
+) -> Decision:
+    """May `run` go on, from where, and what must not happen twice?
+
+    Args:
+        run: the folded run.
+        facts: a valid ``facts`` document of this run, or None: nothing is known of the world.
+        policy: the effective policy.
+        request: a valid ``request`` document; None asks for ``continue``.
+        now: nanoseconds since the Unix epoch.
+        artifacts: artifact id to ``present``, ``missing``, ``damaged`` or ``unknown``; what is absent is unknown.
+
+    Returns:
+        The decision. Equal arguments give an equal decision.
+
+    Raises:
+        ValueError: the facts are another run's.
+    """
+    if facts is not None and facts.get("runId") != run.run_id:
+        raise ValueError("the facts are of another run")
+    request = request or {}
+    case = Case(
+        run=run,
+        facts=Facts(facts or {}),
+        policy=policy,
+        request=request,
+        now=now,
+        artifacts=artifacts or {},
+        checkpoint=_start(run, request),
+    )
+    opinions = []
+    for name, judge in LAYERS:
+        opinion = Opinion(name)
+        judge(case, opinion)
+        opinions.append(opinion)
+    verdict = _verdict(case, opinions)
+    reasons = [reason for opinion in opinions for reason in opinion.reasons]
+    if verdict == "resume" and not reasons:
+        reasons.append(Reason("SP799", "world", "resume", "nothing stands against going on"))
+    if case.goal == "inspect":
+        reasons.append(Reason("SP716", "terminal", "no_op", "the request only asks to look"))
+    waits = [time for opinion in opinions for time in opinion.not_before]
+    valid = [time for opinion in opinions for time in opinion.valid_until]
+    return Decision(
+        run_id=run.run_id,
+        evaluated_at=now,
+        goal=case.goal,
+        verdict=verdict,
+        checkpoint_id=str(case.checkpoint.value["checkpointId"]) if case.checkpoint else None,
+        plan=_plan(case, verdict, opinions),
+        reasons=tuple(reasons),
+        not_checked=tuple(text for opinion in opinions for text in opinion.unchecked),
+        missing_evidence=_once([missing for opinion in opinions for missing in opinion.missing]),
+        not_before=max(waits) if verdict == "wait" and waits else None,
+        valid_until=min(valid) if verdict == "resume" and valid else None,
+        head_sequence=run.head.sequence,
+        head_digest=run.head.digest,
+        lease_epoch=run.ownership.epoch if run.ownership else 0,
+        policy_digest=policy.digest,
+        facts_digest=digest_value(facts) if facts is not None else None,
+    )
+
+
+def _start(run: Run, request: Mapping[str, Any]) -> Record | None:
+    """The checkpoint to go on from: the one that the request names, else the newest."""
+    wanted = request.get("checkpointId")
+    return run.checkpoint(str(wanted)) if wanted is not None else run.newest_checkpoint
+
+
+def _verdict(case: Case, opinions: Sequence[Opinion]) -> str:
+    if case.goal == "inspect":
+        return "no_op"
+    for opinion in opinions:
+        if opinion.decisive:
+            return opinion.decisive
+    return max((opinion.gravest for opinion in opinions), key=lambda verdict: GRAVITY[verdict])
+
+
+def _plan(case: Case, verdict: str, opinions: Sequence[Opinion]) -> tuple[PlanItem, ...]:
+    """Each action once; where the run goes on, each next step with the actions that belong to it."""
+    items = [item for opinion in opinions for item in opinion.plan]
+    if verdict == "compensate":
+        return _undo_plan(case, items)
+    steps = (case.checkpoint.value.get("nextSteps") or ()) if case.checkpoint and verdict == "resume" else ()
+    plan: list[PlanItem] = []
+    for step in dict.fromkeys(steps):
+        plan.append(PlanItem("run", "SP761", step_name=step))
+        plan.extend(
+            item for item in items if item.action_id and case.run.actions[item.action_id].step_name == step
+        )
+    earlier = [item for item in items if item not in plan]
+    return (*earlier, *plan)
+
+
+def _undo_plan(case: Case, items: Sequence[PlanItem]) -> tuple[PlanItem, ...]:
+    undo = compensation.to_undo(case)
+    first = [PlanItem("compensate", "SP742", action_id=action.action_id, key=action.key) for action in undo]
+    named = {item.action_id for item in first}
+    return (*first, *(item for item in items if item.action_id not in named))
+
+
+def _once(missing: Sequence[Missing]) -> tuple[Missing, ...]:
+    return tuple(dict.fromkeys(missing))

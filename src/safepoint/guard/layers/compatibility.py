@@ -1,0 +1,56 @@
+"""Layer 3: would today's code understand what was saved? (SPEC.md#guard-compatibility)."""
+
+from __future__ import annotations
+
+from safepoint.core.pointer import join
+from safepoint.guard.case import Case, Opinion
+
+
+def judge(case: Case, opinion: Opinion) -> None:
+    """Each part of the guard context, then the next steps."""
+    checkpoint = case.checkpoint
+    if checkpoint is None:
+        return
+    current = case.facts.part("guardContext")
+    for part, recorded in sorted((checkpoint.value.get("guardContext") or {}).items()):
+        pointer = join("guardContext", part)
+        rule = case.policy.context_rule(part)
+        if rule == "ignore":
+            opinion.unchecked.append(f"guardContext part {part}: the policy ignores it")
+        elif part not in current:
+            opinion.say(
+                "SP732", "reconcile", f"no fact says what {part} is now", evidence=checkpoint, pointer=pointer
+            )
+            opinion.need("fact", f"guardContext.{part}", "the part's digest as it is now")
+        elif current[part] != recorded and not case.policy.excuses(part, recorded, current[part]):
+            blocks = rule == "block"
+            opinion.say(
+                "SP730" if blocks else "SP731",
+                "hand_over" if blocks else "resume",
+                f"{part} is not what it was at the checkpoint"
+                + ("" if blocks else "; the policy only warns"),
+                evidence=checkpoint,
+                pointer=pointer,
+            )
+    if checkpoint.value.get("payloadSchema") is not None:
+        opinion.unchecked.append("payloadSchema: whether today's code reads the saved state was not checked")
+    _next_steps(case, opinion)
+
+
+def _next_steps(case: Case, opinion: Opinion) -> None:
+    assert case.checkpoint is not None
+    steps = case.checkpoint.value.get("nextSteps") or ()
+    known = case.facts.value.get("knownSteps")
+    if known is None:
+        if steps:
+            opinion.unchecked.append("nextSteps: no facts.knownSteps to compare them with")
+        return
+    for index, step in enumerate(steps):
+        if step not in known:
+            opinion.say(
+                "SP734",
+                "hand_over",
+                "the next step does not exist in today's code",
+                evidence=case.checkpoint,
+                pointer=join("nextSteps", index),
+            )

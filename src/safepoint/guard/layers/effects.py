@@ -1,0 +1,381 @@
+"""Layer 6: what became of each effect, and what may be done about it (SPEC.md#guard-effects).
+
+The table of SPEC.md, first matching row; an action that no row can decide goes to a human.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from safepoint.core.timestamp import SECOND, format_time, parse_time
+from safepoint.guard.case import Case, Opinion, in_words
+from safepoint.guard.decision import PlanItem
+from safepoint.model.ledger import Action, Attempt
+
+
+def judge(case: Case, opinion: Opinion) -> None:
+    """One decision for each action."""
+    for action in case.run.actions.values():
+        _RULES[action.status](case, opinion, action)
+
+
+def _decide(
+    opinion: Opinion,
+    action: Action,
+    do: str,
+    code: str,
+    verdict: str,
+    message: str,
+    *,
+    pointer: str = "/status",
+    until: int | None = None,
+) -> None:
+    """One reason and the one plan item of `action`."""
+    opinion.say(
+        code, verdict, f"{action.action_id}: {message}", evidence=action.record, pointer=pointer, until=until
+    )
+    opinion.plan.append(PlanItem(do, code, action_id=action.action_id, key=action.key))
+
+
+def _settled(case: Case, opinion: Opinion, action: Action) -> None:
+    declares = case.declares(action)
+    if (
+        action.status == "committed"
+        and declares.effect == "read"
+        and case.policy.external_moved == "rerun_reads"
+    ):
+        _decide(opinion, action, "run", "SP762", "resume", "a read; it may be done again")
+        return
+    said = {
+        "committed": "done",
+        "compensated": "done and undone again",
+        "cancelled": "withdrawn before it was tried",
+    }
+    _decide(
+        opinion,
+        action,
+        "skip",
+        "SP760",
+        "resume",
+        f"{said[action.status]}, and the ledger proves it; its recorded result is used, nothing is sent",
+    )
+
+
+def _planned(_case: Case, opinion: Opinion, action: Action) -> None:
+    _decide(opinion, action, "run", "SP761", "resume", "planned and never attempted; nothing was sent")
+
+
+def _abandoned(case: Case, opinion: Opinion, action: Action) -> None:
+    if case.policy.abandoned_may_skip:
+        _decide(
+            opinion,
+            action,
+            "skip",
+            "SP771",
+            "resume",
+            "a human gave up finding out; the policy lets the run pass it",
+        )
+    else:
+        _decide(
+            opinion, action, "handOver", "SP771", "hand_over", "a human gave up finding out what became of it"
+        )
+        opinion.need("human", action.action_id, "decide how the run goes on without knowing")
+
+
+def _failed(case: Case, opinion: Opinion, action: Action) -> None:
+    left = len(action.attempts) < case.policy.attempts_in_life
+    if action.retryable and left and case.declares(action).idempotency == "keyed":
+        cut_off = send_before(case, action)
+        if cut_off is None or case.now >= cut_off:
+            _decide(
+                opinion,
+                action,
+                "handOver",
+                "SP767",
+                "hand_over",
+                "failed and retryable, but the provider no longer honours its key: a new try would be a new request",
+            )
+            opinion.need("human", action.action_id, "decide on a new action with a key of its own")
+            return
+        opinion.valid_until.append(cut_off)
+    if action.retryable and left:
+        _decide(
+            opinion,
+            action,
+            "replay",
+            "SP768",
+            "resume",
+            "failed before it was applied, and may be tried again",
+        )
+    elif any(
+        case.declares(other).compensation
+        for other in case.run.actions.values()
+        if other.status == "committed"
+    ):
+        _decide(
+            opinion,
+            action,
+            "compensate",
+            "SP769",
+            "compensate",
+            "failed for good; what was done before can be undone",
+        )
+    else:
+        _decide(
+            opinion, action, "handOver", "SP769", "hand_over", "failed for good, and nothing undoes the rest"
+        )
+        opinion.need("human", action.action_id, "decide how the run goes on without this effect")
+
+
+def _undoing(_case: Case, opinion: Opinion, action: Action) -> None:
+    _decide(opinion, action, "compensate", "SP741", "compensate", "its compensation has begun")
+
+
+def _undo_failed(_case: Case, opinion: Opinion, action: Action) -> None:
+    _decide(opinion, action, "handOver", "SP740", "hand_over", "its compensation failed")
+
+
+def _prepared(case: Case, opinion: Opinion, action: Action) -> None:
+    expires = (action.record.value.get("reservation") or {}).get("expiresAt")
+    if case.goal in {"roll_back", "unwind"}:
+        _decide(
+            opinion, action, "void", "SP770", "compensate", "a reservation is held; it has to be given back"
+        )
+    elif expires is None:
+        _decide(
+            opinion, action, "reconcile", "SP770", "reconcile", "a reservation is held, of unknown expiry"
+        )
+        opinion.need("probe", action.action_id, "ask the provider whether the reservation still stands")
+    elif case.now + case.policy.skew >= parse_time(expires):
+        _decide(opinion, action, "run", "SP770", "resume", "the reservation has expired; reserve again")
+    else:
+        opinion.valid_until.append(parse_time(expires))
+        _decide(
+            opinion,
+            action,
+            "confirm",
+            "SP770",
+            "resume",
+            "a reservation is held; confirming it is idempotent",
+        )
+
+
+def _attempting(case: Case, opinion: Opinion, action: Action) -> None:
+    """In flight while its owner may still be at it; in doubt from then on."""
+    waits = [_in_doubt_from(case, attempt) for attempt in action.open_attempts]
+    until = max(waits)
+    if case.now < until:
+        _decide(
+            opinion,
+            action,
+            "wait",
+            "SP764",
+            "wait",
+            f"an attempt is under way, and its worker may still be alive for {in_words(until - case.now)}",
+            until=until,
+        )
+    else:
+        _in_doubt(case, opinion, action)
+
+
+def _in_doubt_from(case: Case, attempt: Attempt) -> int:
+    """The time (nanoseconds) from which `attempt` is in doubt: fenced, lapsed, dead, or past its deadline."""
+    owner = case.run.ownership
+    if owner is None or attempt.epoch != owner.epoch or owner.released or attempt.status == "inDoubt":
+        return 0
+    if case.owner_death is not None:
+        return 0
+    ends = [attempt.deadline + case.policy.skew] if attempt.deadline is not None else []
+    if not case.caller_owns or not ends:
+        ends.append(owner.lapses_at(case.now, case.policy.skew))
+    return min(ends)
+
+
+def _in_doubt(case: Case, opinion: Opinion, action: Action) -> None:
+    declares = case.declares(action)
+    probed = (case.probe(action) or {}).get("result")
+    if probed == "applied":
+        _decide(
+            opinion,
+            action,
+            "skip",
+            "SP776",
+            "resume",
+            "a probe found it applied; record that evidence, then use its result",
+        )
+    elif declares.effect == "read":
+        _decide(opinion, action, "replay", "SP762", "resume", "in doubt, but only a read")
+    elif declares.idempotency == "natural":
+        _natural(case, opinion, action)
+    elif declares.idempotency == "keyed" and action.key is not None and _key_holds(case, opinion, action):
+        _decide(
+            opinion,
+            action,
+            "replay",
+            "SP763",
+            "resume",
+            "in doubt; the provider honours its key, so the same request with the same key cannot be applied twice",
+            pointer="/idempotencyKey",
+        )
+    elif declares.probe != "none":
+        _probe(case, opinion, action)
+    elif declares.idempotency == "keyed" and action.key is not None:
+        _decide(
+            opinion,
+            action,
+            "handOver",
+            "SP767",
+            "hand_over",
+            "in doubt, and its key can no longer be relied on: a re-send would be a new request",
+        )
+        opinion.need("human", action.action_id, "find out at the provider whether it was applied")
+    else:
+        _decide(
+            opinion,
+            action,
+            "handOver",
+            "SP766",
+            "hand_over",
+            "it may or may not have happened, and neither a key nor a probe can tell",
+        )
+        opinion.need("human", action.action_id, "find out whether it was applied, and record what was found")
+
+
+def _key_holds(case: Case, opinion: Opinion, action: Action) -> bool:
+    """Whether the same key may be sent again now; adds the cut-off to the decision's validity."""
+    cut_off = send_before(case, action)
+    if cut_off is None or case.now >= cut_off or action.fingerprint is None:
+        return False
+    opinion.valid_until.append(cut_off)
+    return True
+
+
+def send_before(case: Case, action: Action) -> int | None:
+    """The last moment (nanoseconds) to send this action's key: what its first attempt fixed, else by declaration.
+
+    None where no window is declared, or no attempt says when it began: then the key is not to be relied on.
+    """
+    declares = case.declares(action)
+    if declares.dedupe_window is None or action.first_start is None:
+        return None
+    window = int(case.policy.send_window_fraction * declares.dedupe_window)
+    computed = action.first_start + window - declares.probe_settle - 2 * case.policy.skew
+    return computed if action.send_before is None else min(action.send_before, computed)
+
+
+def _quiet_since(case: Case, action: Action) -> int | None:
+    """When no open attempt can still take effect (nanoseconds), were all their workers to keep their deadlines.
+
+    The latest deadline or the proven death, whichever the evidence allows, plus the settle time and twice the skew.
+    None where neither is known.
+    """
+    settle = case.declares(action).probe_settle + 2 * case.policy.skew
+    ends = []
+    for attempt in action.open_attempts:
+        death = _death(case, attempt)
+        known = [time for time in (attempt.deadline, death) if time is not None]
+        if not known:
+            return None
+        ends.append((death if death is not None else max(known)) + settle)
+    return max(ends, default=None)
+
+
+def _death(case: Case, attempt: Attempt) -> int | None:
+    return case.facts.death_of(attempt.epoch) if attempt.epoch else case.facts.death_of_every_owner()
+
+
+def _natural(case: Case, opinion: Opinion, action: Action) -> None:
+    """Repeating is harmless, but a late first attempt behind later work is not: wait until it can no longer land."""
+    quiet = _quiet_since(case, action)
+    if quiet is None:
+        _decide(
+            opinion,
+            action,
+            "reconcile",
+            "SP773",
+            "reconcile",
+            "repeatable, but a late older attempt could undo later work",
+        )
+        opinion.need(
+            "owner", f"epoch {action.attempts[-1].epoch}", "proof that the worker of the open attempt is dead"
+        )
+    elif case.now < quiet:
+        message = f"repeatable, once no older attempt can land any more, in {in_words(quiet - case.now)}"
+        _decide(opinion, action, "wait", "SP773", "wait", message, until=quiet)
+    else:
+        _decide(opinion, action, "replay", "SP762", "resume", "in doubt, and harmless to repeat")
+
+
+def _probe(case: Case, opinion: Opinion, action: Action) -> None:
+    """Rule N: "not found" becomes "failed" only if the probe is strong, late enough, and every writer is dead."""
+    probe = case.probe(action)
+    how = case.declares(action).probe
+    if probe is None or probe.get("result") != "notApplied":
+        found = "its probe could not tell" if probe else f"its tool declares a probe ({how})"
+        _decide(
+            opinion, action, "reconcile", "SP765", "reconcile", f"it may or may not have happened; {found}"
+        )
+        opinion.need("probe", action.action_id, f"ask the provider {_by(how, action)} whether it was applied")
+        return
+    wanting = _rule_n(case, action, probe)
+    if wanting:
+        _decide(
+            opinion,
+            action,
+            "reconcile",
+            "SP775",
+            "reconcile",
+            f"a probe did not find it, which proves nothing yet: {wanting}",
+        )
+        opinion.need("probe", action.action_id, wanting)
+        if any(_death(case, attempt) is None for attempt in action.open_attempts):
+            epochs = sorted({a.epoch for a in action.open_attempts if _death(case, a) is None})
+            opinion.need(
+                "owner", f"epoch {epochs[-1]}", "proof that the worker of every open attempt is dead"
+            )
+    else:
+        _decide(
+            opinion,
+            action,
+            "replay",
+            "SP777",
+            "resume",
+            "a strong and late probe, and its workers' death, prove it never happened",
+        )
+
+
+def _by(how: str, action: Action) -> str:
+    return f"by its key {action.key!r}" if how == "byKey" and action.key else "by a query"
+
+
+def _rule_n(case: Case, action: Action, probe: Mapping[str, str]) -> str | None:
+    """What a negative probe lacks; None where it proves that the effect did not and will not happen."""
+    if probe.get("consistency") != "strong":
+        return "the provider's answer must be strongly consistent"
+    if any(_death(case, attempt) is None for attempt in action.open_attempts):
+        return "the worker of an open attempt is not proven dead and may still send"
+    deadlines = [attempt.deadline for attempt in action.open_attempts if attempt.deadline is not None]
+    deaths = [death for attempt in action.open_attempts if (death := _death(case, attempt)) is not None]
+    if not deadlines and not deaths:
+        return "no deadline and no death says when the last attempt ended"
+    settle = case.declares(action).probe_settle + 2 * case.policy.skew
+    earliest = max([*deadlines, *deaths]) + settle
+    seen = parse_time(probe["observedAt"]) if probe.get("observedAt") else case.facts.observed
+    if seen is None or seen <= earliest:
+        return f"it must be made after {format_time(-(-earliest // SECOND) * SECOND)}"
+    return None
+
+
+_RULES: Mapping[str, Callable[[Case, Opinion, Action], None]] = {
+    "planned": _planned,
+    "attempting": _attempting,
+    "inDoubt": _attempting,
+    "prepared": _prepared,
+    "committed": _settled,
+    "compensated": _settled,
+    "cancelled": _settled,
+    "failed": _failed,
+    "compensating": _undoing,
+    "compensationFailed": _undo_failed,
+    "abandoned": _abandoned,
+}

@@ -1,0 +1,87 @@
+"""Layer 2: is the run anybody's? (SPEC.md#guard-ownership).
+
+Time alone never proves a death; a lease only says when to stop waiting.
+"""
+
+from __future__ import annotations
+
+from safepoint.core.timestamp import SECOND
+from safepoint.guard.case import Case, Opinion, in_words
+from safepoint.model.journal import Level
+
+
+def judge(case: Case, opinion: Opinion) -> None:
+    """The caller's epoch, the present lease, other recoveries, and runs without a lease."""
+    run, owner = case.run, case.run.ownership
+    newest = owner.epoch if owner else 0
+    if case.caller_epoch is not None and owner and case.caller_epoch < newest:
+        opinion.say(
+            "SP720",
+            "no_op",
+            f"the caller's epoch {case.caller_epoch} is fenced: epoch {newest} was claimed since",
+            evidence=owner.lease,
+            pointer="/leaseEpoch",
+            decisive=True,
+        )
+    elif case.caller_epoch is not None and case.caller_epoch > newest and run.level is Level.FENCED:
+        opinion.say(
+            "SP724",
+            "hand_over",
+            f"the caller names epoch {case.caller_epoch}, but the journal ends at epoch {newest}: records may be lost",
+            evidence=owner.lease if owner else None,
+            decisive=True,
+        )
+    ends = case.lease_ends
+    if owner and ends is not None and case.now < ends and case.owner_death is None and not case.caller_owns:
+        opinion.say(
+            "SP721",
+            "wait",
+            f"the lease of epoch {owner.epoch} is live for another {in_words(ends - case.now)}",
+            evidence=owner.lease,
+            pointer="/ttlSeconds",
+            until=ends,
+            decisive=True,
+        )
+        opinion.need("owner", f"epoch {owner.epoch}", "proof that the owner is dead ends the wait at once")
+    _episodes(case, opinion)
+    if owner is None:
+        _unleased(case, opinion)
+
+
+def _episodes(case: Case, opinion: Opinion) -> None:
+    """Another recovery that is still deciding goes first, the one that began first before all."""
+    window = case.policy.lease_seconds * SECOND + 2 * case.policy.skew
+    live = [
+        episode
+        for episode in case.run.episodes.values()
+        if episode.unclaimed and case.now < (episode.record.created or 0) + window
+    ]
+    if live:
+        first = min(live, key=lambda episode: episode.number)
+        until = (first.record.created or 0) + window
+        opinion.say(
+            "SP722",
+            "wait",
+            f"another recovery of this run is under way ({first.state})",
+            evidence=first.record,
+            pointer="/state",
+            until=until,
+            decisive=True,
+        )
+
+
+def _unleased(case: Case, opinion: Opinion) -> None:
+    if case.owner_death is None:
+        opinion.say(
+            "SP723",
+            "reconcile",
+            "no lease says who owns this run, and no fact proves that its worker is dead",
+        )
+        opinion.need("owner", case.run.run_id, "facts.owners with state dead and the proof")
+    if case.run.level is Level.RECORDS and not case.facts.ledger_complete:
+        opinion.say(
+            "SP705",
+            "reconcile",
+            "these records are not numbered: an effect without a record may have happened all the same",
+        )
+        opinion.need("fact", "ledgerComplete", "somebody who knows must say that the ledger is complete")

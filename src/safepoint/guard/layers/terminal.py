@@ -1,0 +1,71 @@
+"""Layer 1: has the run ended already? (SPEC.md#guard-terminal)."""
+
+from __future__ import annotations
+
+from safepoint.guard.case import Case, Opinion
+
+
+def judge(case: Case, opinion: Opinion) -> None:
+    """The run's last word, and what is still open behind it."""
+    run = case.run
+    ended = run.ended_by
+    if run.status == "sealed":
+        opinion.say(
+            "SP713",
+            "no_op",
+            "this copy of the run was sealed; its successor has the authority now",
+            evidence=ended,
+            pointer="/status",
+            decisive=True,
+        )
+        return
+    stopped = run.status in {"completed", "cancelled"} or run.cancel_requested is not None
+    if run.status == "failed":
+        opinion.say(
+            "SP715",
+            "resume",
+            "the run was recorded as failed; it is judged like an interrupted one",
+            evidence=ended,
+        )
+    if not stopped:
+        return
+    evidence = ended or run.cancel_requested
+    if run.open_actions:
+        probes = [action for action in run.open_actions if case.can_probe(action)]
+        opinion.say(
+            "SP712",
+            "reconcile" if len(probes) == len(run.open_actions) else "hand_over",
+            f"the run is {_state(case)}, but {len(run.open_actions)} effect(s) are still open; "
+            "they must be settled, and nothing new may start",
+            evidence=evidence,
+            pointer="/status",
+        )
+    elif run.status == "completed":
+        opinion.say(
+            "SP710",
+            "no_op",
+            "the run is completed and nothing is open",
+            evidence=ended,
+            pointer="/status",
+            decisive=True,
+        )
+    elif run.status == "cancelled" and case.goal != "continue":
+        opinion.say(
+            "SP711",
+            "resume",
+            f"the run was cancelled; the request asks for {case.goal} all the same",
+            evidence=ended,
+        )
+    else:
+        opinion.say(
+            "SP711" if ended else "SP714",
+            "give_up",
+            f"the run is {_state(case)} and nothing is open",
+            evidence=evidence,
+            pointer="/status",
+            decisive=True,
+        )
+
+
+def _state(case: Case) -> str:
+    return case.run.status if case.run.ended_by else "asked to stop"

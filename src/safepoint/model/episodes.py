@@ -1,0 +1,101 @@
+"""Recovery episodes: the second log, which says how recoveries themselves went (SPEC.md#recovery)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from safepoint.core.fault import Fault
+from safepoint.model.record import Record
+
+TRANSITIONS: Mapping[str | None, frozenset[str]] = {
+    None: frozenset({"detected"}),
+    "detected": frozenset({"assessing", "superseded"}),
+    "assessing": frozenset(
+        {
+            "notNeeded",
+            "waiting",
+            "reconciling",
+            "compensating",
+            "awaitingHuman",
+            "authorized",
+            "gaveUp",
+            "superseded",
+        }
+    ),
+    "waiting": frozenset({"assessing", "superseded"}),
+    "reconciling": frozenset({"assessing", "awaitingHuman", "superseded"}),
+    "awaitingHuman": frozenset({"assessing", "gaveUp", "superseded"}),
+    "authorized": frozenset({"claimed", "superseded"}),
+    "claimed": frozenset({"resuming", "superseded"}),
+    "resuming": frozenset({"probation", "failedAttempt", "superseded"}),
+    "probation": frozenset({"recovered", "failedAttempt", "superseded"}),
+    "compensating": frozenset({"compensated", "awaitingHuman", "superseded"}),
+    "notNeeded": frozenset(),
+    "gaveUp": frozenset(),
+    "superseded": frozenset(),
+    "recovered": frozenset(),
+    "failedAttempt": frozenset(),
+    "compensated": frozenset(),
+}
+"""From a state to those that may follow; a state that nothing follows ends the episode."""
+
+BEFORE_CLAIM = frozenset({"detected", "assessing", "waiting", "reconciling", "awaitingHuman", "authorized"})
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One round of recovery."""
+
+    episode_id: str
+    state: str
+    failure_signature: str | None
+    failure_of: str | None
+    """``step``, ``recovery`` or ``infrastructure``."""
+    checkpoint_id: str | None
+    epoch: int | None
+    """The epoch that it claimed, once it did."""
+    cost_micros: int | None
+    writer: str | None
+    """The nonce of the process that keeps this episode."""
+    number: int
+    """The sequence of its first record: the lowest open live one goes first."""
+    record: Record
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing can follow."""
+        return not TRANSITIONS[self.state]
+
+    @property
+    def unclaimed(self) -> bool:
+        """Whether it is still deciding, and holds no lease yet."""
+        return self.state in BEFORE_CLAIM
+
+
+def fold_episodes(records: Iterable[Record], faults: list[Fault]) -> dict[str, Episode]:
+    """The episodes by id; a state that may not follow is a fault and changes nothing."""
+    episodes: dict[str, Episode] = {}
+    for record in records:
+        value = record.value
+        name, state = str(value["episodeId"]), str(value["state"])
+        before = episodes.get(name)
+        if state not in TRANSITIONS[before.state if before else None]:
+            message = f"{state} after {before.state if before else 'nothing'}"
+            faults.append(Fault("SP507", message, "/state", place=record.place))
+            continue
+        epoch = value.get("leaseEpoch") or None
+        cost = (value.get("cost") or {}).get("costMicros")
+        episodes[name] = Episode(
+            episode_id=name,
+            state=state,
+            failure_signature=value.get("failureSignature") or (before.failure_signature if before else None),
+            failure_of=value.get("failureOf") or (before.failure_of if before else None),
+            checkpoint_id=value.get("fromCheckpointId") or (before.checkpoint_id if before else None),
+            epoch=epoch if epoch is not None else (before.epoch if before else None),
+            cost_micros=cost if cost is not None else (before.cost_micros if before else None),
+            writer=value.get("nonce") or (before.writer if before else None),
+            number=before.number if before else record.sequence or 0,
+            record=record,
+        )
+    return episodes

@@ -1,0 +1,9 @@
+"""From the bytes of a store to folded runs: the one place that composes store, schemas, migration and model.
+
+Decided here: which text is a record of which run, and what a text that is none becomes. Nothing is ever written.
+"""
+
+from safepoint.reader.artifacts import gather_artifacts
+from safepoint.reader.scan import Scan, load_run, scan, scan_bytes
+
+__all__ = ["Scan", "gather_artifacts", "load_run", "scan", "scan_bytes"]

@@ -1,0 +1,41 @@
+"""What the store itself can tell of a run's artifacts, gathered before the guard is asked.
+
+Only artifacts inside the store are opened; what lies elsewhere is *unknown*, never assumed to be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from safepoint.core.digest import digest_bytes
+from safepoint.model.run import Run
+from safepoint.reader.texts import leads_outside
+from safepoint.store import AbsentError, Store, StoreError
+from safepoint.store.layout import artifact_key
+
+
+def gather_artifacts(store: Store, run: Run) -> Mapping[str, str]:
+    """Artifact id to ``present``, ``missing``, ``damaged`` or ``unknown``, for the newest checkpoint's references."""
+    checkpoint = run.newest_checkpoint
+    references = (checkpoint.value.get("artifactRefs") or ()) if checkpoint else ()
+    return {str(reference["artifactId"]): _status(store, run, reference) for reference in references}
+
+
+def _status(store: Store, run: Run, reference: Mapping[str, Any]) -> str:
+    uri, digest = reference.get("uri"), reference.get("digest")
+    if uri is None and digest is None:
+        return "unknown"
+    if uri is not None and ("://" in uri or leads_outside(uri)):
+        return "unknown"
+    try:
+        data = store.get(str(uri) if uri is not None else artifact_key(run.run_id, str(digest)))
+    except AbsentError:
+        return "missing"
+    except StoreError:
+        return "unknown"
+    if digest is None:
+        return "unknown"
+    size = reference.get("size")
+    whole = digest_bytes(data) == digest and (size is None or size == len(data))
+    return "present" if whole else "damaged"

@@ -1,0 +1,194 @@
+"""Stores, folders and files to runs: grouping, and what a name in a store says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from safepoint.core.fault import Fault, Place
+from safepoint.core.timestamp import parse_time
+from safepoint.model.journal import Unread
+from safepoint.model.record import Record
+from safepoint.model.run import Run, fold
+from safepoint.reader.texts import Reading, read_object
+from safepoint.store import AbsentError, Entry, Store, StoreError
+from safepoint.store.inputs import Input
+from safepoint.store.layout import KeyName, parse_key, run_prefix
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """One run, or what stands alone: a document, a foreign file, a text that names no run."""
+
+    run: Run | None
+    run_id: str | None
+    faults: tuple[Fault, ...]
+    """Of texts, structure and names; what the fold found across records is in ``run.faults``."""
+    texts: Mapping[Place, bytes]
+    """The bytes of each place, to find lines and columns in."""
+    records: int
+    documents: int
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What was read of one run (or of no run), before the fold."""
+
+    records: list[Record] = field(default_factory=list)
+    recovery: list[Record] = field(default_factory=list)
+    beats: list[tuple[int, str, int]] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    texts: dict[Place, bytes] = field(default_factory=dict)
+    documents: int = 0
+    objects: bool = False
+    """Whether a journal record came from an object of its own."""
+
+    def add(self, reading: Reading, name: KeyName | None) -> None:
+        self.texts[reading.place] = reading.data
+        self.faults.extend(reading.faults)
+        if reading.unread:
+            self.unread.append(reading.unread)
+        record = reading.record
+        if record is None:
+            self.documents += reading.identity is not None and reading.unread is None
+        elif record.kind == "heartbeat":
+            beat = record.value
+            self.beats.append((record.epoch, str(beat.get("nonce")), parse_time(beat["beatAt"])))
+        elif record.kind == "recovery":
+            self.recovery.append(record)
+        else:
+            self.records.append(record)
+            self.objects = self.objects or (name is not None and name.log == "journal")
+
+    def finish(self, run_id: str | None) -> Scan:
+        run = None
+        if run_id is not None and (self.records or self.recovery or self.unread):
+            run = fold(
+                run_id,
+                self.records,
+                recovery=self.recovery,
+                beats=self.beats,
+                unread=self.unread,
+                claimable=self.objects,
+            )
+        count = len(self.records) + len(self.recovery) + len(self.beats)
+        return Scan(run, run_id, tuple(self.faults), self.texts, count, self.documents)
+
+
+def scan(source: Input) -> Iterator[Scan]:
+    """Every run of `source`, and then what belongs to none."""
+    if source.keys is not None:
+        entries: Iterable[Entry] = (Entry(key, 0) for key in source.keys)
+        yield from _loose(source.store, entries, named=source.named)
+        return
+    loose: list[Entry] = []
+    for run_segment, group in groupby(source.store.list(), key=_run_segment):
+        if run_segment is None:
+            loose.extend(group)
+        else:
+            yield _stored_run(source.store, group)
+    is_store = any(entry.key == "safepoint.json" for entry in loose)
+    yield from _loose(source.store, loose, named=False, in_store=is_store)
+
+
+def scan_bytes(data: bytes, url: str) -> Iterator[Scan]:
+    """The runs in one JSON text or in JSON Lines, as standard input gives them."""
+    key = "stdin.jsonl" if _looks_like_lines(data) else "stdin.json"
+    yield from _by_run(read_object(data, url, key, None), named=True)
+
+
+def load_run(store: Store, run_id: str) -> Scan:
+    """One run of a store.
+
+    Raises:
+        AbsentError: the store holds nothing of such a run.
+        StoreError: the store cannot be read.
+    """
+    entries = list(store.list(run_prefix(run_id)))
+    if entries:
+        return _stored_run(store, entries)
+    for found in _loose(store, store.list(), named=False):
+        if found.run_id == run_id and found.run is not None:
+            return found
+    raise AbsentError(
+        store.url, "the store holds no such run", run_prefix(run_id), "list its runs with safepoint runs"
+    )
+
+
+def _looks_like_lines(data: bytes) -> bool:
+    """More than one line, and the first of them is a whole object: JSON Lines; anything else is one text."""
+    first, _, rest = data.strip().partition(b"\n")
+    return bool(rest) and first.rstrip().endswith(b"}") and first.startswith(b"{")
+
+
+def _run_segment(entry: Entry) -> str | None:
+    parts = entry.key.split("/")
+    return parts[1] if len(parts) > 2 and parts[0] == "runs" else None
+
+
+def _stored_run(store: Store, entries: Iterable[Entry]) -> Scan:
+    gathered = _Gathered()
+    run_id: str | None = None
+    for entry in entries:
+        name = parse_key(entry.key)
+        place = Place(store.url_of(entry.key), entry.key)
+        if name is not None:
+            run_id = name.run_id or run_id
+        if name is None:
+            gathered.faults.append(
+                Fault("SP005", "the name matches nothing in the layout; the object is not read", place=place)
+            )
+        elif name.log in {"journal", "recovery", "heartbeat", "lines", "loose"}:
+            for reading in _read(store, entry, name):
+                gathered.add(reading, name)
+    return gathered.finish(run_id)
+
+
+def _loose(store: Store, entries: Iterable[Entry], *, named: bool, in_store: bool = False) -> Iterator[Scan]:
+    def readings() -> Iterator[Reading]:
+        for entry in entries:
+            if named or entry.key.endswith((".json", ".jsonl")):
+                name = parse_key(entry.key) if in_store else None
+                yield from _read(store, entry, name)
+
+    yield from _by_run(readings(), named=named)
+
+
+def _read(store: Store, entry: Entry, name: KeyName | None) -> Iterator[Reading]:
+    url = store.url_of(entry.key)
+    try:
+        data = store.get(entry.key)
+    except StoreError as error:
+        place = Place(url, entry.key)
+        code = "SP006" if entry.escapes else "SP002"
+        fault = Fault(code, str(error), place=place)
+        hidden = Unread(
+            name.log if name else "loose",
+            entry.key.rpartition("/")[2],
+            name.number if name else None,
+            (fault,),
+        )
+        yield Reading(place, b"", faults=(fault,), unread=hidden)
+        return
+    yield from read_object(data, url, entry.key, name)
+
+
+def _by_run(readings: Iterable[Reading], *, named: bool) -> Iterator[Scan]:
+    """Loose texts by the run that they name; a broken text that names none may hide records of any of them."""
+    runs: dict[str, _Gathered] = {}
+    rest = _Gathered()
+    for reading in readings:
+        if reading.foreign and not named:
+            note = Fault("SP004", "JSON that is not a Safepoint record; left out", place=reading.place)
+            rest.faults.append(note)
+        elif reading.run_id is not None and (reading.record or reading.unread):
+            runs.setdefault(reading.run_id, _Gathered()).add(reading, None)
+        else:
+            rest.add(reading, None)
+    for run_id, gathered in runs.items():
+        gathered.unread.extend(rest.unread)
+        yield gathered.finish(run_id)
+    if rest.texts or rest.faults:
+        yield rest.finish(None)

@@ -1,0 +1,26 @@
+"""An action's records do not declare what its tool can do.
+
+Why: Undeclared counts as no idempotency, no probe, irreversible: after a crash such an action
+always ends at a human.
+
+Fix: Declare effect, idempotency, probe and reversibility on the action's first record, or list the
+action in the policy.
+"""
+
+from collections.abc import Iterator
+
+from safepoint.core.fault import Fault
+from safepoint.model.run import Run
+
+NAME = "undeclared-capabilities"
+SEVERITY = "warning"
+SECTION = "declares"
+
+
+def check(run: Run) -> Iterator[Fault]:
+    """Every action of a v3 run whose records declare nothing."""
+    for action in run.actions.values():
+        first = action.records[0]
+        if not action.declares.declared and first.version.major >= 3:
+            message = "no record of this action has declares; it counts as unkeyed, unprobed and irreversible"
+            yield Fault("SP409", message, place=first.place)
