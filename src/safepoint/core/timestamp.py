@@ -13,7 +13,8 @@ SECOND = 1_000_000_000
 """Nanoseconds in a second."""
 
 _GRAMMAR = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,9}))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?"
+    r"(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -22,24 +23,29 @@ def parse_time(text: str) -> int:
     """Nanoseconds since 1970-01-01T00:00:00Z that `text` names.
 
     Raises:
-        ValueError: `text` is no RFC 3339 time of the format's grammar.
+        ValueError: `text` is no RFC 3339 time of the format's grammar, or names no day or hour that exists.
     """
     found = _GRAMMAR.fullmatch(text)
     if not found:
         raise ValueError("expected an RFC 3339 time such as 2026-05-07T10:00:00Z")
-    moment = datetime.fromisoformat(found[1] + "+00:00") - _EPOCH
+    # not fromisoformat: newer Pythons read 24:00:00 as the next day
+    year, month, day, hour, minute, second = map(int, found.groups()[:6])
+    moment = datetime(year, month, day, hour, minute, second, tzinfo=UTC) - _EPOCH
     seconds = moment.days * 86_400 + moment.seconds
-    if found[3]:
-        hours, minutes = int(found[4]), int(found[5])
+    if found[8]:
+        hours, minutes = int(found[9]), int(found[10])
         if hours > 23 or minutes > 59:
             raise ValueError("expected an offset between -23:59 and +23:59")
-        seconds -= (1 if found[3] == "+" else -1) * (hours * 3600 + minutes * 60)
-    return seconds * SECOND + int((found[2] or "").ljust(9, "0"))
+        seconds -= (1 if found[8] == "+" else -1) * (hours * 3600 + minutes * 60)
+    return seconds * SECOND + int((found[7] or "").ljust(9, "0"))
 
 
 def format_time(nanoseconds: int) -> str:
-    """The shortest RFC 3339 text in UTC for `nanoseconds` since the Unix epoch."""
+    """The shortest RFC 3339 text in UTC for `nanoseconds` since the Unix epoch.
+
+    Raises:
+        OverflowError: the year is not one of 1 to 9999.
+    """
     seconds, fraction = divmod(nanoseconds, SECOND)
-    text = (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S")
-    text = text.rjust(19, "0")
+    text = (_EPOCH + timedelta(seconds=seconds)).isoformat()[:19]
     return text + (f".{fraction:09d}".rstrip("0") if fraction else "") + "Z"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -15,6 +16,9 @@ from safepoint.reader.texts import Reading, read_object
 from safepoint.store import AbsentError, Entry, Store, StoreError
 from safepoint.store.inputs import Input
 from safepoint.store.layout import KeyName, parse_key, run_prefix
+
+
+_LOOKS_LIKE_A_RECORD = re.compile(r"^runs/[^/]+/journal/.*\.json$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +141,11 @@ def _stored_run(store: Store, entries: Iterable[Entry]) -> Scan:
         if name is not None:
             run_id = name.run_id or run_id
         if name is None:
-            gathered.faults.append(
-                Fault("SP005", "the name matches nothing in the layout; the object is not read", place=place)
-            )
+            fault = Fault("SP005", "the name matches nothing in the layout; the object is not read", place=place)
+            gathered.faults.append(fault)
+            if _LOOKS_LIKE_A_RECORD.search(entry.key):
+                # A journal record under a wrong name may be the attempt that everything depends on.
+                gathered.unread.append(Unread("journal", entry.key.rpartition("/")[2], None, (fault,)))
         elif name.log in {"journal", "recovery", "heartbeat", "lines", "loose"}:
             for reading in _read(store, entry, name):
                 gathered.add(reading, name)

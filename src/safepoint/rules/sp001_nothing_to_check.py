@@ -2,10 +2,10 @@
 
 The path or URL does not exist, the folder is empty, or the pattern matches no file.
 
-Why: a check of nothing that reports success is worse than none: a misspelt path in CI would stay green for
+Why: A check of nothing that reports success is worse than none: a misspelt path in CI would stay green for
 ever.
 
-Fix: correct the path. Quote patterns, so that the shell does not expand them first. If the folder may be
+Fix: Correct the path. Quote patterns, so that the shell does not expand them first. If the folder may be
 empty at this point, do not run the check there.
 """
 

@@ -2,10 +2,10 @@
 
 A record is a JSON object with a `recordType`, or, in v1 and v2, with a `checkpointId` or an `actionId`.
 
-Why: whoever names a file expects it to be judged. JSON of another kind says nothing about a run, however
+Why: Whoever names a file expects it to be judged. JSON of another kind says nothing about a run, however
 valid it is.
 
-Fix: name the right file. If it is meant to be a record, give it its `recordType` and `schemaVersion`.
+Fix: Name the right file. If it is meant to be a record, give it its `recordType` and `schemaVersion`.
 """
 
 NAME = "not-a-safepoint-record"

@@ -1,9 +1,9 @@
 """A file met in a folder is not of this format, and was left alone.
 
-Why: folders hold other JSON too. It is reported, so that a record that lost its `recordType` does not
+Why: Folders hold other JSON too. It is reported, so that a record that lost its `recordType` does not
 vanish unseen.
 
-Fix: nothing, if the file belongs there. Otherwise give it its `recordType`, or move it elsewhere.
+Fix: Nothing, if the file belongs there. Otherwise give it its `recordType`, or move it elsewhere.
 """
 
 NAME = "foreign-file"

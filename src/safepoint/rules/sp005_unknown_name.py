@@ -3,10 +3,10 @@
 Numbered names have ten digits, more only when the number needs them: `journal/0000000012.json`, not
 `journal/12.json`. A run's folder is the run's id with every byte outside `[A-Za-z0-9._-]` written `=XX`.
 
-Why: a name is what a writer claims. If a second spelling of the same number counted as well, two writers
+Why: A name is what a writer claims. If a second spelling of the same number counted as well, two writers
 could both win it. A record under such a name may hide an attempt that was really made.
 
-Fix: find out who wrote it. If it is a record, have its writer use the name of the layout; otherwise move it
+Fix: Find out who wrote it. If it is a record, have its writer use the name of the layout; otherwise move it
 out.
 """
 

@@ -3,10 +3,10 @@
 Symbolic links may point to files of the same store. Names are relative and hold no `..`, no empty segment,
 no backslash and no NUL.
 
-Why: a store may come from anywhere. Following such a name would read, and perhaps print, files that have
+Why: A store may come from anywhere. Following such a name would read, and perhaps print, files that have
 nothing to do with the run.
 
-Fix: put the file itself where the link is, or rename it. An artifact elsewhere is named by a URI, not by a
+Fix: Put the file itself where the link is, or rename it. An artifact elsewhere is named by a URI, not by a
 link.
 """
 

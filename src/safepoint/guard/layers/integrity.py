@@ -54,6 +54,7 @@ def judge(case: Case, opinion: Opinion) -> None:
                 pointer="/requires/resume",
                 decisive=True,
             )
+            opinion.need("human", run.run_id, "resume it with a version that knows what is required")
     if lost_checkpoint and run.checkpoints:
         _older_checkpoint(case, opinion)
     if case.checkpoint is None and not lost_checkpoint and not run.unread:

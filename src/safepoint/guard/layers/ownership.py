@@ -31,6 +31,7 @@ def judge(case: Case, opinion: Opinion) -> None:
             evidence=owner.lease if owner else None,
             decisive=True,
         )
+        opinion.need("human", run.run_id, "find the missing records, or the caller's true epoch")
     ends = case.lease_ends
     if owner and ends is not None and case.now < ends and case.owner_death is None and not case.caller_owns:
         opinion.say(

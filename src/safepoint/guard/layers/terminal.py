@@ -40,6 +40,8 @@ def judge(case: Case, opinion: Opinion) -> None:
             evidence=evidence,
             pointer="/status",
         )
+        for action in run.open_actions:
+            opinion.need("human", action.action_id, "settle this effect with evidence of what became of it")
     elif run.status == "completed":
         opinion.say(
             "SP710",

@@ -41,7 +41,8 @@ def _age_of_facts(case: Case, opinion: Opinion) -> None:
     if observed is None:
         return
     limit = case.policy.max_fact_age_seconds * SECOND
-    if case.now > observed + limit or observed > case.now + case.policy.skew:
+    # No skew is granted to facts from the future: a worse clock must never be a reason to go on.
+    if case.now > observed + limit or observed > case.now:
         when = "too old" if case.now > observed else "from the future"
         opinion.say("SP790", "reconcile", f"the facts are {when}; observe them again")
         opinion.need("fact", "observedAt", f"facts no older than {case.policy.max_fact_age_seconds} s")

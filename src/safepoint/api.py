@@ -1,0 +1,363 @@
+"""What ``import safepoint`` gives: the rooms composed into the four things that a program asks for.
+
+Decided here: that reading, checking and judging happen in this order, and which input is refused before it is used.
+Here, at the edge, is the only place that may look at a clock, and only where the caller hands in none.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from safepoint import rules
+from safepoint.core.digest import encode_record
+from safepoint.core.fault import Fault, Place
+from safepoint.core.finding import Finding
+from safepoint.core.timestamp import parse_time
+from safepoint.core.version import V3, Version
+from safepoint.reader import Scan, gather_artifacts, load_run, scan, scan_bytes
+from safepoint.store import AbsentError, Store, StoreError, open_store
+from safepoint.store.inputs import Input, expand
+from safepoint.store.layout import run_ids
+
+if TYPE_CHECKING:
+    from safepoint.guard import Decision
+    from safepoint.migrate import Migrated
+
+__all__ = [
+    "Decision",
+    "Finding",
+    "InputRefusedError",
+    "Migrated",
+    "Store",
+    "StoreError",
+    "UnknownRunError",
+    "Validation",
+    "findings_of",
+    "guard",
+    "load",
+    "migrate",
+    "open_store",
+    "scan_store",
+    "validate",
+]
+
+NOT_EVALUATED = frozenset({"SP001", "SP002"})
+"""Codes that say that something could not be looked at: such a validation has no result."""
+
+
+def __getattr__(name: str) -> Any:
+    # Types for annotations and isinstance; most callers need neither, and their rooms cost start-up time.
+    if name == "Decision":
+        from safepoint.guard import Decision  # noqa: PLC0415
+
+        return Decision
+    if name == "Migrated":
+        from safepoint.migrate import Migrated  # noqa: PLC0415
+
+        return Migrated
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class InputRefusedError(ValueError):
+    """A facts, policy or request document that is not sound, so that nothing was judged by it."""
+
+    def __init__(self, message: str, findings: Iterable[Finding] = ()) -> None:
+        self.findings = tuple(findings)
+        """What is wrong with it, where it could be read that far."""
+        shown = [
+            f"{f.url}:{f.line}:{f.column}: {f.code} {f.message} (at {f.pointer or '/'})"
+            for f in self.findings[:5]
+        ]
+        super().__init__("\n".join([message, *shown]))
+
+
+class UnknownRunError(LookupError):
+    """The store can be read, and holds no readable record of the run."""
+
+    def __init__(self, store: str, run_id: str, near: Iterable[str] = ()) -> None:
+        self.near = tuple(near)
+        """Run ids of the store that look like it, the nearest first."""
+        hint = f"; did you mean {' or '.join(self.near)}?" if self.near else ""
+        super().__init__(f"{store}: no record of run {run_id!r}{hint}")
+
+
+class Validation(Iterator[Finding]):
+    """One pass over inputs: iterate it for the findings; the counts are whole when it is exhausted.
+
+    Findings come run by run as they are read; within a run they are sorted by file, line, column and code.
+    """
+
+    def __init__(
+        self,
+        inputs: Iterable[str | os.PathLike[str] | bytes],
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.files = 0
+        """Files and objects that were opened, or could not be."""
+        self.records = 0
+        """Readable records."""
+        self.documents = 0
+        """Readable documents: policy, facts and the like."""
+        self.runs = 0
+        self.codes: Counter[str] = Counter()
+        """Findings so far by code."""
+        self.severities: Counter[str] = Counter()
+        """Findings so far by severity."""
+        self._lines_files: set[str] = set()
+        self._findings = self._check(inputs, dict(storage_options or {}))
+
+    def __next__(self) -> Finding:
+        finding = next(self._findings)
+        self.codes[finding.code] += 1
+        self.severities[finding.severity] += 1
+        return finding
+
+    @property
+    def evaluated(self) -> bool:
+        """Whether everything that was named could be looked at, and there was something to look at."""
+        return not NOT_EVALUATED & self.codes.keys()
+
+    def summary(self) -> dict[str, Any]:
+        """The counts as plain values."""
+        return {
+            "files": self.files,
+            "runs": self.runs,
+            "records": self.records,
+            "documents": self.documents,
+            "findings": {severity: self.severities[severity] for severity in ("error", "warning", "info")},
+            "codes": dict(sorted(self.codes.items())),
+        }
+
+    def _check(
+        self, inputs: Iterable[str | os.PathLike[str] | bytes], options: dict[str, Any]
+    ) -> Iterator[Finding]:
+        for given in inputs:
+            if isinstance(given, bytes):
+                yield from self._scans(scan_bytes(given, "-"), "-")
+                continue
+            for source in expand([os.fspath(given)], **options):
+                if isinstance(source, Fault):
+                    yield rules.to_finding(source, None)
+                else:
+                    yield from self._scans(scan(source), source.store.url)
+        if not self.records and not self.documents and not self.severities["error"]:
+            # Zero records is never a pass: a wrong path in a CI job would stay green for years.
+            yield rules.to_finding(Fault("SP001", "nothing to check: no Safepoint record was found"), None)
+
+    def _scans(self, scans: Iterator[Scan], url: str) -> Iterator[Finding]:
+        try:
+            for found in scans:
+                self._count(found)
+                yield from findings_of(found)
+        except StoreError as error:
+            yield rules.to_finding(Fault("SP002", str(error), place=Place(url)), None)
+
+    def _count(self, found: Scan) -> None:
+        self.records += found.records
+        self.documents += found.documents
+        self.runs += found.run is not None and found.records > 0
+        for place in found.texts:
+            # One JSON Lines file may hold several runs and so come with several scans; an object comes with one.
+            if place.key.endswith(".jsonl"):
+                self.files += place.url not in self._lines_files
+                self._lines_files.add(place.url)
+            else:
+                self.files += 1
+
+
+def validate(
+    *inputs: str | os.PathLike[str] | bytes, storage_options: Mapping[str, Any] | None = None
+) -> Validation:
+    """Checks everything that `inputs` name, and yields what is wrong as it is found.
+
+    Args:
+        inputs: paths of files, folders or stores, globs, fsspec URLs; or the bytes of one JSON text or of JSON Lines.
+        storage_options: handed to fsspec.
+
+    Returns:
+        An iterator of findings that also counts: see `Validation`. That nothing could be checked is a finding too
+        (SP001, SP002); nothing is raised for bad input.
+    """
+    return Validation(inputs, storage_options)
+
+
+def findings_of(found: Scan) -> list[Finding]:
+    """Everything that is wrong with one run or loose text, in the order of files, lines, columns and codes."""
+    faults = [*found.faults, *(rules.check(found.run) if found.run else ())]
+    texts = found.texts
+    findings = {rules.to_finding(f, texts.get(f.place) if f.place else None): None for f in faults}
+    return sorted(findings, key=lambda f: (f.url, f.line, f.column, f.code, f.pointer, f.message))
+
+
+def migrate(data: bytes | Mapping[str, Any], to: str = "v3", allow_loss: bool = False) -> Migrated:
+    """One record in another version of the format; a record that already has it comes back byte for byte.
+
+    Args:
+        data: the stored bytes of one record, or its value.
+        to: ``vMAJOR`` or ``vMAJOR.MINOR``.
+        allow_loss: whether members that the target version cannot hold may be dropped (each is reported).
+
+    Returns:
+        The new bytes, or None where the migration is refused, and the faults that say why.
+
+    Raises:
+        ValueError: `to` is no version.
+    """
+    from safepoint.migrate import migrate_record  # noqa: PLC0415
+
+    version = Version.parse(to)
+    if version is None:
+        raise ValueError(f"got {to!r}, expected a format version such as v3")
+    stored = data if isinstance(data, bytes) else encode_record(data)
+    return migrate_record(stored, version, allow_loss=allow_loss)
+
+
+def guard(
+    store: str | os.PathLike[str] | Store,
+    run_id: str,
+    *,
+    facts: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    policy: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    request: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    now: str | int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Decision:
+    """Whether the run may go on, from where, and what must not happen twice. Reads only.
+
+    Args:
+        store: path, fsspec URL, or an open store.
+        run_id: which run.
+        facts: what is true in the world now: a ``facts`` document, or the path or URL of one.
+        policy: a ``policy`` document, or the path or URL of one (JSON, or TOML by its name); None: all defaults.
+        request: a ``request`` document, or the path or URL of one; None: continue from the newest checkpoint.
+        now: the moment to judge at: RFC 3339 text, or nanoseconds since the Unix epoch; None: this machine's clock.
+        storage_options: handed to fsspec.
+
+    Returns:
+        The decision; equal records, facts, policy, request and `now` give an equal one.
+
+    Raises:
+        InputRefusedError: facts, policy or request are not sound; it holds the findings.
+        UnknownRunError: the store holds no readable record of the run.
+        StoreError: the store, or a document, cannot be read.
+        ValueError: `now` is no RFC 3339 time.
+    """
+    from safepoint.guard import evaluate  # noqa: PLC0415
+    from safepoint.policy import parse_policy  # noqa: PLC0415
+
+    options = dict(storage_options or {})
+    moment = moment_of(now)
+    known = _document("facts", facts, options)
+    rule = _document("policy", policy, options)
+    wish = _document("request", request, options)
+    if known is not None and known["runId"] != run_id:
+        raise InputRefusedError(f"the facts are about run {known['runId']!r}, not about {run_id!r}")
+    opened = store if isinstance(store, Store) else open_store(os.fspath(store), **options)
+    run = load(opened, run_id).run
+    assert run is not None
+    first = run.records[0].value if run.records else {}
+    settings = parse_policy(rule, workflow=first.get("workflow"))
+    return evaluate(run, known, settings, wish, moment, artifacts=gather_artifacts(opened, run))
+
+
+def load(store: Store, run_id: str) -> Scan:
+    """The run `run_id` of `store`, read and folded: the scan's ``run`` is never None.
+
+    Raises:
+        UnknownRunError: nothing of it is there.
+        StoreError: the store cannot be read.
+    """
+    from difflib import get_close_matches  # noqa: PLC0415
+
+    try:
+        found = load_run(store, run_id)
+    except AbsentError as error:
+        names = list(run_ids(store))
+        if not names:
+            names = [s.run_id for s in scan_store(store) if s.run_id is not None]
+        near = get_close_matches(run_id, names, n=3, cutoff=0.4)
+        raise UnknownRunError(store.url, run_id, near) from error
+    if found.run is None:
+        raise UnknownRunError(store.url, run_id)
+    return found
+
+
+def scan_store(store: Store) -> Iterator[Scan]:
+    """Every run of `store`, in whatever layout it lies.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    return scan(Input(store, None, named=False))
+
+
+def moment_of(now: str | int | None) -> int:
+    """`now` in nanoseconds since the Unix epoch; None is this machine's clock.
+
+    Raises:
+        ValueError: a text that is no RFC 3339 time.
+    """
+    if now is None:
+        return time.time_ns()
+    return parse_time(now) if isinstance(now, str) else now
+
+
+def _document(
+    kind: str, given: Mapping[str, Any] | str | os.PathLike[str] | None, options: dict[str, Any]
+) -> Mapping[str, Any] | None:
+    """The sound document of `kind` that the caller gave, or named."""
+    from safepoint import schemas  # noqa: PLC0415
+    from safepoint.core.kind import Identity, recognise  # noqa: PLC0415
+    from safepoint.core.strictjson import parse  # noqa: PLC0415
+
+    if given is None:
+        return None
+    place, faults = Place(kind), tuple[Fault, ...]()
+    value: Any
+    if isinstance(given, Mapping):
+        value, data = dict(given), encode_record(given)
+    else:
+        place, data = _fetch(os.fspath(given), options)
+        if place.url.endswith(".toml"):
+            value, data = _parse_toml(place.url, data), b""
+        else:
+            value, faults = parse(data)
+    identity: Identity | None = None
+    if not faults:
+        if kind == "policy" and isinstance(value, dict) and "recordType" not in value:
+            identity = Identity("policy", V3)
+        else:
+            identity, faults = recognise(value)
+    if identity is not None and identity.kind != kind:
+        raise InputRefusedError(f"{place.url}: this is a {identity.kind} record, expected a {kind} document")
+    if identity is not None:
+        faults = (*faults, *schemas.check(identity, value))
+    findings = [rules.to_finding(fault.at(place), data or None) for fault in faults]
+    wrong = [finding for finding in findings if finding.severity == "error"]
+    if wrong:
+        raise InputRefusedError(
+            f"{place.url}: the {kind} document is not sound, so nothing was judged by it", wrong
+        )
+    found: Mapping[str, Any] = value
+    return found
+
+
+def _parse_toml(url: str, data: bytes) -> Any:
+    import tomllib  # noqa: PLC0415
+
+    try:
+        return tomllib.loads(data.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputRefusedError(f"{url}: no TOML: {error}") from error
+
+
+def _fetch(url: str, options: dict[str, Any]) -> tuple[Place, bytes]:
+    for source in expand([url], **options):
+        if isinstance(source, Input) and source.keys:
+            key = source.keys[0]
+            return Place(url, key), source.store.get(key)
+    raise AbsentError(url, "no such file", remedy="check the path")

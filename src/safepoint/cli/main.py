@@ -1,0 +1,129 @@
+"""The ``safepoint`` command: finds the subcommand, turns expected failures into messages and exit statuses."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+from safepoint.cli.console import CannotEvaluate
+from safepoint.version import __version__
+
+COMMANDS: Mapping[str, str] = {
+    "demo": "Watch a run crash, and see what may go on and what must not.",
+    "explain": "What a code means, why it matters, how to fix it.",
+    "guard": "May this run go on, from where, and what must not happen twice?",
+    "migrate": "Bring records to another version of the format.",
+    "runs": "The runs of a store, and the state of each.",
+    "schema": "Print the JSON Schema of a kind.",
+    "show": "What happened in a run, for a human at night.",
+    "validate": "Check records, runs and stores.",
+}
+"""Every subcommand, whose module bears its name, with the line that ``safepoint --help`` shows of it."""
+
+BROKEN_PIPE = 141
+INTERRUPTED = 130
+
+
+class Safepoint(click.Group):
+    """A group that imports a subcommand's module only when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """The subcommands' names."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The subcommand, imported now; None where there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = import_module(f"safepoint.cli.{cmd_name}").command
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it, with a hint for a mistyped name."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib  # noqa: PLC0415 - only for a typing error
+
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            ctx.fail(f"No such command {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The list in the help, without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the subcommand; what may go wrong in the world outside becomes a message and status 3."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # Here and not in main(): click itself would turn it into status 1, which means "findings".
+            raise click.exceptions.Exit(BROKEN_PIPE) from None
+        except Exception as error:
+            message = _expected(error)
+            if message is None:
+                raise
+            raise CannotEvaluate(message) from error
+
+
+def _expected(error: Exception) -> str | None:
+    """What to tell the user where `error` is no mistake of ours, else None."""
+    if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort):
+        return None
+    # An error of these classes can only be met if its module was loaded: nothing is imported just to compare.
+    if "safepoint.api" in sys.modules:
+        from safepoint.api import InputRefusedError, StoreError, UnknownRunError  # noqa: PLC0415 - as said
+
+        if isinstance(error, InputRefusedError | StoreError | UnknownRunError):
+            return str(error)
+    return None
+
+
+@click.group(
+    cls=Safepoint,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit status: 0 clean, 1 findings, 2 usage, 3 could not evaluate; guard has one for each verdict.",
+)
+@click.version_option(__version__, prog_name="safepoint", message="%(prog)s %(version)s")
+def safepoint() -> None:
+    """Checkpoints of AI-agent runs: validate them, migrate them, and judge whether a dead run may go on."""
+
+
+def main() -> None:
+    """The console command; never returns."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A name that is no UTF-8, or a terminal that is no UTF-8, must not hide a finding.
+            stream.reconfigure(errors="backslashreplace")
+    status = _run()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        status = BROKEN_PIPE
+    if status == BROKEN_PIPE:
+        with contextlib.suppress(OSError):
+            # Else the interpreter tries to flush once more on its way out, and complains.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(status)
+
+
+def _run() -> int:
+    try:
+        result = safepoint.main(prog_name="safepoint", standalone_mode=False)
+    except click.ClickException as failure:
+        failure.show()
+        return failure.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,162 @@
+"""``safepoint migrate``."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from safepoint.cli.console import CannotEvaluate, format_option, note, screen, write
+from safepoint.core.fault import Fault, Place
+from safepoint.core.finding import Finding
+from safepoint.core.strictjson import parse
+from safepoint.core.version import Version
+from safepoint.migrate import Migrated, migrate_lines, migrate_record
+from safepoint.migrate.stores import migrate_store
+from safepoint.render.findings import finding_document, finding_text
+from safepoint.render.terminal import count, to_json
+from safepoint.rules import catalogue, to_finding
+from safepoint.store import Outcome, Store, open_store
+from safepoint.store.inputs import expand
+
+SHOWN = 100
+"""Findings of one code that text shows; all are counted."""
+
+
+@click.command()
+@click.argument("given", metavar="INPUT")
+@click.option("--to", required=True, type=click.Choice(["v1", "v2", "v3"]), help="The version to write.")
+@click.option("--output", metavar="URL", help="Where to write; nothing that is there is overwritten.")
+@click.option("--allow-loss", is_flag=True, help="Write even what the version cannot hold entirely.")
+@format_option
+@click.pass_context
+def command(
+    ctx: click.Context, given: str, *, to: str, output: str | None, allow_loss: bool, output_format: str
+) -> None:
+    r"""Bring records to another version of the format; the source is never changed.
+
+    INPUT is a file with one record, JSON Lines, a folder or a store; - is standard input. One file goes to standard
+    output unless --output names a place; a folder or store needs --output. With --format json a report replaces the
+    findings; it goes to standard output if the records do not.
+
+    \b
+    Exit status:
+      0  migrated
+      1  refused: nothing was written
+      3  something could not be read or written
+    """
+    version = Version.parse(to)
+    assert version is not None
+    source = None if given == "-" else _source(given)
+    if source is None or source[1] is not None:
+        result, findings = _one(given, source, version, allow_loss=allow_loss)
+        refused = result.data is None
+        if result.data is not None and output is None:
+            write(result.data)
+        elif result.data is not None and output is not None:
+            findings += _put(output, result.data)
+            refused = any(finding.code == "SP604" for finding in findings)
+        summary: dict[str, Any] = {"done": not refused, "migrated": int(result.changed and not refused)}
+    else:
+        if output is None:
+            raise click.UsageError(f"{given} is a folder: name a new place for the copy with --output.")
+        store, target = source[0], open_store(output)
+        report = migrate_store(store, target, version, allow_loss=allow_loss)
+        findings, refused = list(_located(report.faults, store)), not report.done
+        counts = ("migrated", "copied", "dropped", "left")
+        summary = {"done": report.done, **{name: getattr(report, name) for name in counts}}
+    _report(findings, summary, output_format, on_stdout=output is not None)
+    ctx.exit(int(refused))
+
+
+def _source(given: str) -> tuple[Store, str | None]:
+    """The store of `given`, and the key in it; None for all of it."""
+    found = list(expand([given]))
+    for source in found:
+        if isinstance(source, Fault):
+            raise CannotEvaluate(f"{given}: {source.message}")
+    keys = [
+        (source.store, key)
+        for source in found
+        if not isinstance(source, Fault)
+        for key in source.keys or (None,)
+    ]
+    if len(keys) != 1:
+        raise click.UsageError(f"{given} names {len(keys)} files: migrate one at a time, or a whole folder.")
+    return keys[0]
+
+
+def _one(
+    given: str, source: tuple[Store, str | None] | None, version: Version, *, allow_loss: bool
+) -> tuple[Migrated, list[Finding]]:
+    if source is None or source[1] is None:
+        data, place = sys.stdin.buffer.read(), Place("-", "-")
+    else:
+        data, place = source[0].get(source[1]), Place(given, source[1])
+    if _is_lines(place.key, data):
+        result = migrate_lines(data, version, allow_loss=allow_loss, place=place)
+    else:
+        result = migrate_record(data, version, allow_loss=allow_loss)
+    return result, [to_finding(fault, _text(data, fault)) for fault in _placed(result.faults, place)]
+
+
+def _is_lines(key: str, data: bytes) -> bool:
+    """JSON Lines by its name; without one, several lines that are not one JSON text."""
+    if key != "-":
+        return key.endswith(".jsonl")
+    return b"\n" in data.strip() and bool(parse(data)[1])
+
+
+def _placed(faults: Iterable[Fault], place: Place) -> Iterable[Fault]:
+    return (fault if fault.place else fault.at(place) for fault in faults)
+
+
+def _text(data: bytes, fault: Fault) -> bytes:
+    """The JSON text that `fault` is about, out of its file's bytes."""
+    if fault.place is None or not fault.place.key.endswith(".jsonl"):
+        return data
+    return data[fault.place.offset :].partition(b"\n")[0]
+
+
+def _located(faults: Iterable[Fault], store: Store) -> Iterable[Finding]:
+    """Findings with line and column; the few texts that are at fault are read once more."""
+    for fault in faults:
+        text = None
+        if fault.place and fault.place.key and fault.pointer:
+            text = _text(store.get(fault.place.key), fault)
+        yield to_finding(fault, text)
+
+
+def _put(output: str, data: bytes) -> list[Finding]:
+    folder, slash, name = output.rpartition("/")
+    if not name:
+        raise click.UsageError(f"--output {output} is a folder; INPUT is one file, so name one.")
+    store = open_store((folder or slash) if slash else ".")
+    outcome = store.put_if_absent(name, data)
+    if outcome is Outcome.WON:
+        return []
+    if outcome is Outcome.UNKNOWN:
+        raise CannotEvaluate(f"{output}: nobody can tell whether it was written; try again")
+    message = "something else is already there; nothing was overwritten: remove it, or name another place"
+    return [to_finding(Fault("SP604", message, place=Place(output, name)), None)]
+
+
+def _report(findings: list[Finding], summary: dict[str, Any], output_format: str, *, on_stdout: bool) -> None:
+    if output_format == "json":
+        documents = [finding_document(finding, catalogue.code(finding.code).name) for finding in findings]
+        text = to_json({"findings": documents, "summary": summary})
+        write(text) if on_stdout else note(text.decode().rstrip())
+        return
+    seen: Counter[str] = Counter()
+    for finding in findings:
+        seen[finding.code] += 1
+        if seen[finding.code] <= SHOWN:
+            note(finding_text(finding, catalogue.code(finding.code).name, screen(error_stream=True)))
+    numbers = ", ".join(f"{number} {name}" for name, number in summary.items() if name != "done")
+    hidden = sum(max(0, n - SHOWN) for n in seen.values())
+    more = f" ({hidden:,} more of the same codes not shown)" if hidden else ""
+    outcome = "done" if summary["done"] else "refused, nothing was written"
+    note(f"{outcome}: {numbers}; {count(len(findings), 'finding')}{more}")

@@ -1,0 +1,32 @@
+"""``safepoint runs``."""
+
+from __future__ import annotations
+
+import click
+
+from safepoint import api
+from safepoint.cli.console import CannotEvaluate, format_option, now_option, screen, write
+from safepoint.policy import Policy
+from safepoint.render.overview import overview, runs_json, runs_text
+
+
+@click.command()
+@click.argument("store")
+@format_option
+@now_option
+def command(store: str, output_format: str, now: int | None) -> None:
+    """The runs of STORE, a path or an fsspec URL, and the state of each.
+
+    A run is running while its owner's last sign of life is younger than its lease, interrupted when the
+    lease lapsed and nothing says that it ended, waiting while a human has not answered; without a lease
+    nobody can tell (unknown).
+    """
+    moment, skew = api.moment_of(now), Policy().skew
+    runs = [
+        overview(found.run, len(api.findings_of(found)), moment, skew)
+        for found in api.scan_store(api.open_store(store))
+        if found.run is not None
+    ]
+    if not runs:
+        raise CannotEvaluate(f"{store}: no run was found; name a store, or a folder that holds records")
+    write(runs_json(runs) if output_format == "json" else runs_text(store, runs, moment, screen()))

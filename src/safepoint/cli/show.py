@@ -1,0 +1,38 @@
+"""``safepoint show``."""
+
+from __future__ import annotations
+
+import click
+
+from safepoint import api
+from safepoint.cli.console import format_option, now_option, screen, write
+from safepoint.policy import Policy
+from safepoint.render.history import history
+from safepoint.render.show import show_text
+from safepoint.render.terminal import to_json
+from safepoint.rules import catalogue
+
+
+@click.command()
+@click.argument("store")
+@click.option("--run", "run_id", required=True, metavar="RUN", help="Which run.")
+@click.option("--show-values", is_flag=True, help="Show payloads too; they may hold secrets.")
+@now_option
+@format_option
+def command(store: str, run_id: str, output_format: str, now: int | None, *, show_values: bool) -> None:
+    """What happened in a run of STORE, in order, and what is known of its effects on the world.
+
+    Reads only, and shows ids, states and times, never payloads, unless --show-values is given.
+    """
+    moment = api.moment_of(now)
+    found = api.load(api.open_store(store), run_id)
+    assert found.run is not None
+    document = history(
+        found.run,
+        api.findings_of(found),
+        lambda code: catalogue.code(code).name,
+        now=moment,
+        skew=Policy().skew,
+        values=show_values,
+    )
+    write(to_json(document) if output_format == "json" else show_text(document, store, moment, screen()))

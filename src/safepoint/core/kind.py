@@ -1,0 +1,136 @@
+"""What a parsed JSON value claims to be: its kind and its version, and whether this library may read it.
+
+Decided here: how a record is recognised (SPEC.md#recognition), and that what must not be read has none.
+Not decided here: whether the value fits that kind's schema (``schemas``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from safepoint.core.fault import Fault
+from safepoint.core.pointer import join
+from safepoint.core.version import CURRENT, V2, V3, Version
+
+KINDS: Mapping[int, frozenset[str]] = {
+    1: frozenset({"checkpoint", "ledger"}),
+    2: frozenset({"checkpoint", "ledger"}),
+    3: frozenset(
+        {"run", "checkpoint", "ledger", "approval", "lease", "evidence", "retract", "recovery", "heartbeat"}
+        | {"store", "policy", "facts", "request", "decision", "report"}
+    ),
+}
+"""The kinds of each major version: the records of a run, then what lies beside one."""
+
+_ID_MEMBERS = {"checkpointId": "checkpoint", "actionId": "ledger"}
+"""What v1 and v2 are recognised by, since they do not name their kind."""
+
+_READ_REQUIREMENTS: frozenset[str] = frozenset()
+"""Names under ``requires.read`` that this version of the library honours."""
+
+_RESUME_REQUIREMENTS: frozenset[str] = frozenset()
+"""Names under ``requires.resume`` that this version of the library honours."""
+
+_TYPE_NAMES = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    type(None): "null",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a value says it is, and what this library can read it as."""
+
+    kind: str
+    """``checkpoint``, ``ledger``, …: a name of `KINDS`."""
+    version: Version
+
+
+def recognise(value: Any) -> tuple[Identity | None, tuple[Fault, ...]]:
+    """The identity of a parsed value, or None where it must not be read; and what is wrong with its claim."""
+    if not isinstance(value, dict):
+        return None, (Fault("SP003", f"expected a JSON object, got {_type(value)}"),)
+    ids = [kind for member, kind in _ID_MEMBERS.items() if member in value]
+    if not ids and "recordType" not in value:
+        message = (
+            "not a Safepoint record: expected a member recordType (v3), checkpointId or actionId (v1, v2)"
+        )
+        return None, (Fault("SP003", message),)
+    version = _version(value, nameless_ledger=ids == ["ledger"] and "recordType" not in value)
+    if isinstance(version, Fault):
+        return None, (version,)
+    kind = _kind(value, version, ids)
+    if isinstance(kind, Fault):
+        return None, (kind,)
+    blocking = tuple(_unknown(value, "read", _READ_REQUIREMENTS, "SP217", "reads"))
+    noted = tuple(_unknown(value, "resume", _RESUME_REQUIREMENTS, "SP218", "resumes"))
+    return (None if blocking else Identity(kind, version)), blocking + noted
+
+
+def _version(value: Mapping[str, Any], *, nameless_ledger: bool) -> Version | Fault:
+    if "schemaVersion" not in value:
+        if nameless_ledger:
+            return V2
+        return Fault(
+            "SP214", f"schemaVersion is missing: expected a version such as {CURRENT}, none is assumed"
+        )
+    text = value["schemaVersion"]
+    if not isinstance(text, str):
+        message = f"schemaVersion: expected a string such as {CURRENT}, got {_type(text)}"
+        return Fault("SP201", message, "/schemaVersion")
+    version = Version.parse(text)
+    if version is None or version.major == 0:
+        message = f"schemaVersion: expected vMAJOR or vMAJOR.MINOR such as {CURRENT}, got {_shown(text)}"
+        return Fault("SP215", message, "/schemaVersion")
+    if version.major > CURRENT.major:
+        message = (
+            f"schemaVersion: expected at most {CURRENT}, which this version of Safepoint reads, got {version}"
+        )
+        return Fault("SP216", message, "/schemaVersion")
+    return version
+
+
+def _kind(value: Mapping[str, Any], version: Version, ids: list[str]) -> str | Fault:
+    if "recordType" not in value:
+        if version.major < V3.major:
+            return ids[0]
+        return Fault("SP202", f"recordType is missing: a {version} record names its kind")
+    kind = value["recordType"]
+    if not isinstance(kind, str):
+        return Fault("SP201", f"recordType: expected a string, got {_type(kind)}", "/recordType")
+    known = KINDS[version.major]
+    if kind not in known:
+        expected = ", ".join(sorted(known))
+        message = f"recordType: expected a kind of {version} ({expected}), got {_shown(kind)}"
+        return Fault("SP213", message, "/recordType")
+    return kind
+
+
+def _unknown(
+    value: Mapping[str, Any], what: str, known: frozenset[str], code: str, verb: str
+) -> Iterator[Fault]:
+    # whatever is not a list of strings here is the schema's to refuse
+    requires = value.get("requires")
+    names = requires.get(what) if isinstance(requires, dict) else None
+    for index, name in enumerate(names if isinstance(names, list) else ()):
+        if isinstance(name, str) and name not in known:
+            message = (
+                f"requires {_shown(name)} of whoever {verb} it, which this version of Safepoint does not know"
+            )
+            yield Fault(code, message, join("requires", what, index))
+
+
+def _type(value: Any) -> str:
+    return _TYPE_NAMES.get(type(value), type(value).__name__)
+
+
+def _shown(text: str) -> str:
+    # repr escapes control and bidirectional characters, so a name cannot rewrite the terminal that shows it
+    return repr(text) if len(text) <= 40 else f"{text[:40]!r}…"

@@ -1,0 +1,259 @@
+"""Approvals: asking a human, the human's answer, and spending it (SPEC.md#approvals).
+
+These records need no owner, so that a human can answer from anywhere while the worker waits or is dead.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from safepoint.core.timestamp import SECOND, format_time
+from safepoint.model.approvals import Approval
+from safepoint.recorder.errors import NotApproved, RecorderError
+from safepoint.recorder.journal import Journal
+from safepoint.recorder.log import Clock
+from safepoint.store import Store
+
+
+def request_approval(
+    store: Store,
+    run_id: str,
+    approval_id: str,
+    *,
+    content_digest: str,
+    action_id: str | None = None,
+    checkpoint_id: str | None = None,
+    expires_seconds: int | None = None,
+    actor: str | None = None,
+    reason: str | None = None,
+    clock: Clock = time.time_ns,
+) -> None:
+    """Ask a human to approve what `content_digest` names, for an action or for a checkpoint.
+
+    Args:
+        store: where the run is.
+        run_id: the run.
+        approval_id: the question's id, unique in the run.
+        content_digest: digest of what will be executed; for an effect the digest of its request.
+        action_id: the action that waits for it.
+        checkpoint_id: or the checkpoint that does.
+        expires_seconds: for how long the question and its answer stand; None: for ever.
+        actor: who is asked.
+        reason: what to tell them.
+        clock: nanoseconds since the Unix epoch.
+    """
+    journal = open_unowned(store, run_id, clock)
+    append_request(
+        journal,
+        approval_id,
+        content_digest=content_digest,
+        action_id=action_id,
+        checkpoint_id=checkpoint_id,
+        expires_seconds=expires_seconds,
+        actor=actor,
+        reason=reason,
+    )
+
+
+def append_request(
+    journal: Journal,
+    approval_id: str,
+    *,
+    content_digest: str,
+    action_id: str | None,
+    checkpoint_id: str | None,
+    expires_seconds: int | None,
+    actor: str | None,
+    reason: str | None,
+) -> None:
+    """`request_approval` in a journal that is open."""
+    expires = None if expires_seconds is None else format_time(journal.clock() + expires_seconds * SECOND)
+    optional = {
+        "actionId": action_id,
+        "checkpointId": checkpoint_id,
+        "expiresAt": expires,
+        "actor": actor,
+        "reason": reason,
+        "branch": journal.branch,
+    }
+    journal.append_unowned(
+        {
+            "recordType": "approval",
+            "approvalId": approval_id,
+            "event": "requested",
+            "contentDigest": content_digest,
+            **{name: value for name, value in optional.items() if value is not None},
+        }
+    )
+
+
+def grant_approval(
+    store: Store,
+    run_id: str,
+    approval_id: str,
+    *,
+    actor: str,
+    content_digest: str | None = None,
+    reason: str | None = None,
+    clock: Clock = time.time_ns,
+) -> None:
+    """Say yes, as `actor`.
+
+    Args:
+        store: where the run is.
+        run_id: the run.
+        approval_id: the question.
+        actor: the human who answers.
+        content_digest: digest of what the human saw; another one than was asked about is refused.
+        reason: why, for other humans.
+        clock: nanoseconds since the Unix epoch.
+    """
+    _answer(
+        store,
+        run_id,
+        approval_id,
+        "granted",
+        actor,
+        content_digest=content_digest,
+        reason=reason,
+        clock=clock,
+    )
+
+
+def reject_approval(
+    store: Store,
+    run_id: str,
+    approval_id: str,
+    *,
+    actor: str,
+    reason: str | None = None,
+    clock: Clock = time.time_ns,
+) -> None:
+    """Say no, as `actor`."""
+    _answer(store, run_id, approval_id, "rejected", actor, reason=reason, clock=clock)
+
+
+def revoke_approval(
+    store: Store,
+    run_id: str,
+    approval_id: str,
+    *,
+    actor: str,
+    reason: str | None = None,
+    clock: Clock = time.time_ns,
+) -> None:
+    """Take a yes back, as `actor`; refused once the yes is spent."""
+    _answer(store, run_id, approval_id, "revoked", actor, reason=reason, clock=clock)
+
+
+def request_cancel(
+    store: Store, run_id: str, *, by: str, reason: str | None = None, clock: Clock = time.time_ns
+) -> None:
+    """Ask for the run to stop: its worker attempts nothing new, settles what is open and ends the run."""
+    members = {"recordType": "run", "status": "cancelRequested", "by": by}
+    open_unowned(store, run_id, clock).append_unowned(
+        members if reason is None else {**members, "reason": reason}
+    )
+
+
+def consume(journal: Journal, approval_id: str, *, action_id: str, content_digest: str) -> None:
+    """Spend the approval on one action, or find it already spent on the same.
+
+    Raises:
+        NotApproved: it does not permit this action with this content now.
+    """
+
+    def build() -> Mapping[str, Any]:
+        journal.require_owner()
+        approval = _require_valid(journal, approval_id, action_id, content_digest)
+        if approval.event == "consumed":
+            raise _SpentOnThisError
+        return {
+            "recordType": "approval",
+            "approvalId": approval_id,
+            **_subject(approval, action_id),
+            "event": "consumed",
+            "contentDigest": content_digest,
+            "leaseEpoch": 0,
+        }
+
+    journal.read_on()
+    try:
+        journal.append(build)
+    except _SpentOnThisError:
+        return
+
+
+def _require_valid(journal: Journal, approval_id: str, action_id: str, content_digest: str) -> Approval:
+    approval = journal.approvals.get(approval_id)
+    if approval is None:
+        raise NotApproved(f"approval {approval_id} was never asked for")
+    if approval.branch != journal.branch:
+        raise NotApproved(f"approval {approval_id} is for another branch; ask again")
+    if approval.content_digest != content_digest:
+        raise NotApproved(
+            f"approval {approval_id} is for another content than {action_id} would execute; ask again"
+        )
+    if approval.action_id not in {None, action_id}:
+        raise NotApproved(f"approval {approval_id} is for action {approval.action_id}, not for {action_id}")
+    if approval.event == "consumed" and approval.action_id == action_id:
+        return approval
+    if approval.event != "granted":
+        raise NotApproved(f"approval {approval_id} is {approval.event}, not granted")
+    if approval.expires is not None and journal.clock() >= approval.expires:
+        raise NotApproved(f"approval {approval_id} has expired; ask again")
+    return approval
+
+
+def _answer(
+    store: Store,
+    run_id: str,
+    approval_id: str,
+    event: str,
+    actor: str,
+    *,
+    reason: str | None,
+    clock: Clock,
+    content_digest: str | None = None,
+) -> None:
+    journal = open_unowned(store, run_id, clock)
+
+    def build() -> Mapping[str, Any]:
+        approval = journal.approvals.get(approval_id)
+        if approval is None:
+            raise NotApproved(f"run {run_id} asks for no approval {approval_id}")
+        optional = {"contentDigest": content_digest or approval.content_digest, "reason": reason}
+        return {
+            "recordType": "approval",
+            "approvalId": approval_id,
+            **_subject(approval, approval.action_id),
+            "event": event,
+            "actor": actor,
+            **{name: value for name, value in optional.items() if value is not None},
+            "leaseEpoch": 0,
+        }
+
+    journal.append(build)
+
+
+def _subject(approval: Approval, action_id: str | None) -> dict[str, str]:
+    pairs = {"actionId": action_id, "checkpointId": approval.checkpoint_id, "branch": approval.branch}
+    return {name: value for name, value in pairs.items() if value is not None}
+
+
+def open_unowned(store: Store, run_id: str, clock: Clock) -> Journal:
+    """The journal of a run that exists, read to its head, for records that need no owner."""
+    journal = Journal(store, run_id, nonce=secrets.token_hex(16), clock=clock)
+    journal.read_on()
+    if not journal.sequence:
+        raise RecorderError(
+            f"{store.url} holds no journal of a run {run_id}; list its runs: safepoint runs {store.url}"
+        )
+    return journal
+
+
+class _SpentOnThisError(Exception):
+    """The approval is already spent on this very action: a resumed run need not ask twice."""

@@ -1,0 +1,73 @@
+"""Why a writer stops: each answer that a worker may want to tell apart is an exception of its own.
+
+Decided here: the names and what each says. Not decided here: when one is raised.
+"""
+
+# ruff: noqa: N818 - these are answers to "may I go on?", and read as such: Fenced, ResumeRefused, TooLate
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from safepoint.core.fault import Fault
+from safepoint.guard import Decision
+
+
+class RecorderError(Exception):
+    """A record could not or must not be written; the message says why and what to do next."""
+
+
+class RunExists(RecorderError):
+    """`start_run` met a run of this id; a run begins once."""
+
+
+class ResumeRefused(RecorderError):
+    """The guard's verdict is not ``resume``; nothing was written."""
+
+    def __init__(self, decision: Decision) -> None:
+        reasons = (
+            "; ".join(f"{reason.code} {reason.message}" for reason in decision.reasons) or "no reason given"
+        )
+        super().__init__(f"run {decision.run_id}: the guard says {decision.verdict}: {reasons}")
+        self.decision = decision
+        """The whole answer: reasons, missing evidence, and from when to ask again."""
+
+
+class StaleDecision(RecorderError):
+    """The journal went on, or time did, between the guard's decision and the claim: judge again."""
+
+
+class Fenced(RecorderError):
+    """A higher epoch was claimed: this writer no longer owns the run and must stop."""
+
+
+class RunEnded(RecorderError):
+    """The run is completed, failed, cancelled or sealed."""
+
+
+class CancelRequested(RecorderError):
+    """Somebody asked for the run to stop; nothing new is attempted. Settle what is open, then `cancelled()`."""
+
+
+class NotApproved(RecorderError):
+    """The approval is missing, pending, refused, revoked, expired, spent, or for another content."""
+
+
+class InDoubt(RecorderError):
+    """An earlier attempt may have been applied, and nothing permits another one."""
+
+
+class TooLate(RecorderError):
+    """The attempt was recorded, but its time to send is over: nothing was sent."""
+
+
+class Unclear(RecorderError):
+    """The store did not say whether the record was written; nothing that it would have authorised was done."""
+
+
+class IllegalRecord(RecorderError):
+    """The record may not follow what the journal holds, or does not fit the format."""
+
+    def __init__(self, message: str, faults: Sequence[Fault] = ()) -> None:
+        super().__init__("; ".join([message, *(f"{f.code} {f.message} (at {f.pointer!r})" for f in faults)]))
+        self.faults = tuple(faults)

@@ -1,0 +1,181 @@
+"""The run's journal as its writer knows it: what was read, folded as it comes, and what may follow.
+
+Decided here: who may append what, asked again after every lost number. The legal transitions themselves are the
+model's; a record may follow exactly where folding it in finds nothing wrong with it.
+Not decided here: how a number is won (``log``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from safepoint.core.fault import Fault
+from safepoint.core.timestamp import SECOND
+from safepoint.model.approvals import Approval, fold_approvals
+from safepoint.model.journal import ENDED
+from safepoint.model.ledger import Action, fold_ledger
+from safepoint.model.record import Record
+from safepoint.recorder.errors import CancelRequested, Fenced, IllegalRecord, RunEnded
+from safepoint.recorder.log import Build, Clock, Log
+from safepoint.store import Store
+from safepoint.store.layout import journal_key
+
+
+class Journal(Log):
+    """The one way in which this process writes to a run's journal."""
+
+    def __init__(self, store: Store, run_id: str, *, nonce: str, clock: Clock) -> None:
+        super().__init__(store, run_id, journal_key, nonce=nonce, clock=clock)
+        self.epoch = 0
+        """The epoch that this process claimed; 0: none."""
+        self.actions: dict[str, Action] = {}
+        self.approvals: dict[str, Approval] = {}
+        self.started: Record | None = None
+        self.checkpoint: Record | None = None
+        """The last one on this branch, or the one that it forked from."""
+        self.last_ledger = 0
+        """Sequence of the newest ledger record."""
+        self.last_sign = 0
+        """Time in nanoseconds of this owner's newest record or heartbeat."""
+        self.cancel_requested = False
+        self.branch: str | None = None
+        self._seen_epoch = 0
+        self._ttl = 0
+        self._released = False
+        self._ended: str | None = None
+        self._checkpoints: dict[str, Record] = {}
+        self._of_action: dict[str, list[Record]] = {}
+        self._of_approval: dict[str, list[Record]] = {}
+        self._keys: dict[str, str] = {}
+
+    @property
+    def lapses_at(self) -> int:
+        """When this owner's lease lapses by its own clock (others wait longer, for the skew), in nanoseconds."""
+        return self.last_sign + self._ttl
+
+    @property
+    def seen_epoch(self) -> int:
+        """The highest epoch that the journal holds."""
+        return self._seen_epoch
+
+    def learn(self, record: Record) -> None:
+        """Fold one more record."""
+        if record.nonce == self.nonce and record.epoch:
+            self.last_sign = max(self.last_sign, record.created or 0)
+        learn = {
+            "run": self._learn_run,
+            "lease": self._learn_lease,
+            "checkpoint": self._learn_checkpoint,
+            "ledger": self._learn_action,
+            "evidence": self._learn_action,
+            "approval": self._learn_approval,
+        }.get(record.kind)
+        if learn:
+            learn(record)
+
+    def _learn_run(self, record: Record) -> None:
+        status = str(record.value["status"])
+        if status == "started":
+            self.started = self.started or record
+        elif status == "cancelRequested":
+            self.cancel_requested = True
+        else:
+            self._ended = status
+
+    def _learn_lease(self, record: Record) -> None:
+        if record.value["event"] == "released":
+            self._released = True
+            return
+        self._seen_epoch = max(self._seen_epoch, record.epoch)
+        self._released = False
+        self._ttl = int(record.value["ttlSeconds"]) * SECOND
+        self.branch = record.value.get("branch")
+        if origin := record.value.get("forkFrom"):
+            self.checkpoint = self._checkpoints.get(origin["checkpointId"])
+        if record.nonce == self.nonce:
+            self.epoch = record.epoch
+        if self._ended == "failed" and record.value["purpose"] != "resolution":
+            self._ended = None
+
+    def _learn_checkpoint(self, record: Record) -> None:
+        self._checkpoints[record.value["checkpointId"]] = record
+        if record.value.get("branch") == self.branch:
+            self.checkpoint = record
+
+    def _learn_action(self, record: Record) -> None:
+        name = str(record.value["actionId"])
+        self._of_action.setdefault(name, []).append(record)
+        self.actions |= fold_ledger(self._of_action[name], ordered=True, faults=[])
+        if record.kind == "ledger":
+            self.last_ledger = record.sequence or 0
+            if key := record.value.get("idempotencyKey"):
+                self._keys.setdefault(key, name)
+
+    def _learn_approval(self, record: Record) -> None:
+        name = str(record.value["approvalId"])
+        self._of_approval.setdefault(name, []).append(record)
+        self.approvals |= fold_approvals(self._of_approval[name], [])
+
+    def judge(self, record: Record) -> None:
+        """Raise where `record` may not follow what the journal holds."""
+        faults: list[Fault] = []
+        if record.kind == "ledger":
+            name = str(record.value["actionId"])
+            fold_ledger([*self._of_action.get(name, ()), record], ordered=True, faults=faults)
+            owner = self._keys.get(record.value["idempotencyKey"] or "", name)
+            if owner != name:
+                faults.append(
+                    Fault("SP402", f"{owner} already uses this key", "/idempotencyKey", place=record.place)
+                )
+        elif record.kind == "approval":
+            before = self._of_approval.get(str(record.value["approvalId"]), ())
+            fold_approvals([*before, record], faults)
+        elif record.kind == "checkpoint" and record.value["checkpointId"] in self._checkpoints:
+            faults.append(
+                Fault("SP311", "this id names an earlier checkpoint", "/checkpointId", place=record.place)
+            )
+        # Only what this record brings in; an older fault is not its own.
+        if own := [fault for fault in faults if fault.place == record.place]:
+            raise IllegalRecord(f"this {record.kind} record may not follow", own)
+
+    def claim(self, members: Mapping[str, Any], *, at: int) -> Record:
+        """Claim the next epoch with a lease record at exactly `at`, or not at all."""
+
+        def build() -> Mapping[str, Any]:
+            epoch = self._seen_epoch + 1
+            return {"recordType": "lease", "leaseEpoch": epoch, "event": "claimed", **members}
+
+        return self.append(build, only_at=at)
+
+    def append_owned(self, build: Build) -> Record:
+        """Append a record that only the run's owner may write."""
+
+        def owned() -> Mapping[str, Any]:
+            self.require_owner()
+            return {**build(), "leaseEpoch": self.epoch}
+
+        return self.append(owned)
+
+    def append_unowned(self, members: Mapping[str, Any]) -> Record:
+        """Append a record that needs no owner: an approval, a wish to cancel."""
+        return self.append(lambda: {**members, "leaseEpoch": 0})
+
+    def require_owner(self) -> None:
+        """Raise where this process does not own the run, or the run is over."""
+        if self._seen_epoch > self.epoch:
+            raise Fenced(
+                f"run {self.run_id}: epoch {self._seen_epoch} was claimed, this process holds {self.epoch}; "
+                "stop here, the new owner goes on"
+            )
+        if self._ended in ENDED or self._ended == "failed":
+            raise RunEnded(f"run {self.run_id} is {self._ended}; nothing more may happen in it")
+        if self._released:
+            raise Fenced(f"run {self.run_id}: this process gave its lease back; resume the run to go on")
+
+    def require_new_work(self) -> None:
+        """Raise where nothing new may be attempted."""
+        if self.cancel_requested:
+            raise CancelRequested(
+                f"run {self.run_id}: somebody asked for it to stop; nothing new is attempted"
+            )

@@ -1,0 +1,163 @@
+"""One numbered chain of objects in a store, and the protocol by which this process appends to it (SPEC.md#commit).
+
+Decided here: which number is tried, what an unclear answer means, and that a lost number is followed by reading on.
+Not decided here: whether a record may follow what was read; the caller's `build` and `judge` say so, each time anew.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from threading import RLock
+from typing import Any
+
+from safepoint import schemas
+from safepoint.core.digest import digest_stored, encode_record
+from safepoint.core.fault import Place
+from safepoint.core.kind import Identity
+from safepoint.core.timestamp import format_time
+from safepoint.core.version import CURRENT
+from safepoint.model.record import Record
+from safepoint.reader.texts import read_object
+from safepoint.recorder.errors import IllegalRecord, RecorderError, StaleDecision, Unclear
+from safepoint.store import AbsentError, Outcome, Store, StoreError
+from safepoint.store.layout import parse_key
+
+Clock = Callable[[], int]
+"""Nanoseconds since the Unix epoch."""
+
+Build = Callable[[], Mapping[str, Any]]
+"""The members of the next record, made from what has been read so far; raises where none may follow."""
+
+TRIES = 5
+"""How often one number is tried while the store gives no clear answer."""
+
+PAUSE = 0.05
+"""Seconds between two such tries, doubled each time."""
+
+
+class Log:
+    """A chain as this process has read it. Threads of one process share it: its lock is the append queue."""
+
+    def __init__(
+        self, store: Store, run_id: str, key_of: Callable[[str, int], str], *, nonce: str, clock: Clock
+    ) -> None:
+        self.store = store
+        self.run_id = run_id
+        self.nonce = nonce
+        self.clock = clock
+        self.lock = RLock()
+        self.sequence = 0
+        """The last number that this process has itself read; only the one behind it is ever tried."""
+        self._digest: str | None = None
+        self._key_of = key_of
+        self._process = os.getpid()
+
+    def follow(self, records: Iterable[Record]) -> None:
+        """Take in `records`, the chain's next ones in order."""
+        for record in records:
+            self.sequence, self._digest = record.sequence or 0, record.digest
+            self.learn(record)
+
+    def learn(self, record: Record) -> None:
+        """Fold one more record of the chain."""
+
+    def judge(self, record: Record) -> None:
+        """Raise where `record` may not follow; asked before every try."""
+
+    def read_on(self) -> None:
+        """Read to the head: ask for the next number until it is absent, because a listing alone may be stale."""
+        with self.lock:
+            while (data := self._slot(self.sequence + 1)) is not None:
+                self.follow([self._read(data)])
+
+    def append(self, build: Build, *, only_at: int | None = None) -> Record:
+        """Write the record that `build` makes, behind the last record of the chain.
+
+        Args:
+            build: called again, after reading on, each time another writer took the number.
+            only_at: a claim: this number or none.
+
+        Raises:
+            StaleDecision: `only_at` is taken.
+            Unclear: the store did not say what became of the record.
+            RecorderError: from `build` and `judge`.
+            StoreError: nothing was written.
+        """
+        if os.getpid() != self._process:
+            raise RecorderError(
+                f"run {self.run_id} was opened by process {self._process}: a forked process must open it itself, "
+                "or the two would write under one nonce"
+            )
+        with self.lock:
+            while True:
+                if only_at not in {None, self.sequence + 1}:
+                    raise StaleDecision(
+                        f"run {self.run_id}: record {self.sequence + 1} would be next, not {only_at}; judge again"
+                    )
+                record, data = self._complete(build())
+                self.judge(record)
+                if self._try(record, data):
+                    self.follow([record])
+                    return record
+                self.read_on()
+
+    def _complete(self, members: Mapping[str, Any]) -> tuple[Record, bytes]:
+        kind, number = str(members["recordType"]), self.sequence + 1
+        value = {
+            "recordType": kind,
+            "schemaVersion": str(CURRENT),
+            "runId": self.run_id,
+            "sequence": number,
+            "previousDigest": self._digest,
+            "nonce": self.nonce,
+            "createdAt": format_time(self.clock()),
+            **members,
+        }
+        try:
+            data = encode_record(value)
+        except ValueError as error:
+            raise IllegalRecord(f"this {kind} record cannot be stored: {error}") from error
+        if faults := tuple(schemas.check(Identity(kind, CURRENT), value)):
+            raise IllegalRecord(f"this {kind} record does not fit the format", faults)
+        key = self._key_of(self.run_id, number)
+        return Record(kind, CURRENT, value, Place(self.store.url_of(key), key), digest_stored(data)), data
+
+    def _try(self, record: Record, data: bytes) -> bool:
+        """Whether the number is ours now; False: it is another's."""
+        number = self.sequence + 1
+        for attempt in range(TRIES):
+            if attempt:
+                time.sleep(PAUSE * 2**attempt)
+            outcome = self.store.put_if_absent(record.place.key, data)
+            if outcome is Outcome.WON:
+                return True
+            # Looked at after LOST too: a client that retried reports its own successful write as a conflict.
+            try:
+                there = self._slot(number)
+            except StoreError:
+                continue
+            if there is not None:
+                return there == data
+        raise Unclear(
+            f"run {self.run_id}: the store did not say whether record {number} was written; "
+            "nothing was done that needs it. Try again when the store answers"
+        )
+
+    def _slot(self, number: int) -> bytes | None:
+        try:
+            return self.store.get(self._key_of(self.run_id, number))
+        except AbsentError:
+            return None
+
+    def _read(self, data: bytes) -> Record:
+        key = self._key_of(self.run_id, self.sequence + 1)
+        readings = list(read_object(data, self.store.url_of(key), key, parse_key(key)))
+        record = readings[0].record if len(readings) == 1 else None
+        if record is None:
+            faults = [fault for reading in readings for fault in reading.faults]
+            raise IllegalRecord(f"{key} cannot be read, and nothing may be appended behind it", faults)
+        if record.value.get("previousDigest") != self._digest:
+            raise IllegalRecord(f"{key} does not follow the record before it as this process read it")
+        return record

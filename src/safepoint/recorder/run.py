@@ -1,0 +1,349 @@
+"""A run while this process owns it: checkpoints, effects, approvals and the run's end.
+
+Decided here: what a checkpoint says by itself (its parent, what the ledger proves so far), and what is written when.
+Not decided here: how a record gets its number (``log``) and whether it may follow (``journal``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from types import TracebackType
+from typing import Any
+
+from safepoint.core.digest import digest_value, encode_record
+from safepoint.core.timestamp import SECOND, format_time
+from safepoint.core.version import CURRENT
+from safepoint.guard import Decision
+from safepoint.model.ledger import Action
+from safepoint.policy import Policy
+from safepoint.recorder import approvals
+from safepoint.recorder.effect import Declares, Effect, Plan
+from safepoint.recorder.episode import Episode
+from safepoint.recorder.errors import InDoubt, RecorderError
+from safepoint.recorder.journal import Journal
+from safepoint.store import StoreError
+from safepoint.store.layout import heartbeat_key
+
+
+class RecordedRun(AbstractContextManager["RecordedRun"]):
+    """A run that this process owns; from `start_run` or `resume_run`. Its methods may be called from any thread.
+
+    As a context manager it gives its lease back at the end of the block, so that another process need not wait for
+    the lease to lapse; an exception in the block also ends a recovery as a failed attempt.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        policy: Policy,
+        *,
+        guard_context: Mapping[str, str] | None,
+        decision: Decision | None = None,
+        episode: Episode | None = None,
+    ) -> None:
+        self._journal = journal
+        self._policy = policy
+        self._context = guard_context
+        self._episode = episode
+        items = {item.action_id: item for item in decision.plan if item.action_id} if decision else {}
+        self._plan = Plan(items, decision.valid_until if decision else None)
+        self._released = False
+        self.decision = decision
+        """What the guard said; None for a run that was started here."""
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self._journal.run_id
+
+    @property
+    def epoch(self) -> int:
+        """The lease epoch under which this process writes."""
+        return self._journal.epoch
+
+    @property
+    def input(self) -> Any:
+        """What the run was started with; None where nothing was recorded."""
+        started = self._journal.started
+        return started.value.get("input") if started else None
+
+    @property
+    def last_checkpoint(self) -> Mapping[str, Any] | None:
+        """The checkpoint that the run goes on from, as it is recorded; None before the first."""
+        return self._journal.checkpoint.value if self._journal.checkpoint else None
+
+    @property
+    def next_steps(self) -> tuple[str, ...]:
+        """The steps that the last checkpoint says are next, in order."""
+        return tuple((self.last_checkpoint or {}).get("nextSteps") or ())
+
+    def checkpoint(
+        self,
+        checkpoint_id: str,
+        *,
+        state: str,
+        step_name: str,
+        next_steps: Sequence[str] | None = None,
+        reason: str | None = None,
+        artifact_refs: Sequence[Mapping[str, Any]] = (),
+        input_snapshot: Any = None,
+        state_snapshot: Any = None,
+        payload_schema: str | None = None,
+        resume_preconditions: Sequence[Mapping[str, Any]] | None = None,
+        replay_safe_actions: Sequence[str] | None = None,
+        guard_context: Mapping[str, str] | None = None,
+        usage: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Record where the run is.
+
+        Its parent, `sideEffectStatus` and `lastLedgerSequence` are not asked for: the journal knows them.
+
+        Args:
+            checkpoint_id: unique in the run.
+            state: the agent's state, in its own words.
+            step_name: the step that the run is at.
+            next_steps: the steps that follow, in order; None: unknown.
+            reason: one of SPEC.md's, such as ``beforeEffect`` or ``humanGate``.
+            artifact_refs: artifact references of what the run needs to go on.
+            input_snapshot: the step's input, any JSON value; None leaves it out.
+            state_snapshot: the agent's own state, any JSON value; None leaves it out.
+            payload_schema: name and version of the snapshots' schema.
+            resume_preconditions: what must be true in the world before the run may go on.
+            replay_safe_actions: actions that may be sent again where their declaration allows it.
+            guard_context: part to digest; None: what the run was opened with.
+            usage: what the run has used up to here; never decreases.
+        """
+        context = self._context if guard_context is None else guard_context
+        optional = {
+            "nextSteps": None if next_steps is None else list(next_steps),
+            "reason": reason,
+            "inputSnapshot": input_snapshot,
+            "stateSnapshot": state_snapshot,
+            "payloadSchema": payload_schema,
+            "resumePreconditions": None
+            if resume_preconditions is None
+            else [dict(p) for p in resume_preconditions],
+            "replaySafeActions": None if replay_safe_actions is None else list(replay_safe_actions),
+            "guardContext": None if context is None else dict(context),
+            "guardHash": None if context is None else digest_value(dict(context)),
+            "usage": None if usage is None else dict(usage),
+        }
+
+        def build() -> Mapping[str, Any]:
+            parent, branch = self.last_checkpoint, self._journal.branch
+            return {
+                "recordType": "checkpoint",
+                "checkpointId": checkpoint_id,
+                "parentCheckpointId": parent["checkpointId"] if parent else None,
+                "state": state,
+                "stepName": step_name,
+                "artifactRefs": [dict(reference) for reference in artifact_refs],
+                "sideEffectStatus": side_effect_status(self._journal.actions),
+                "lastLedgerSequence": self._journal.last_ledger,
+                **({} if branch is None else {"branch": branch}),
+                **{name: value for name, value in optional.items() if value is not None},
+            }
+
+        self._journal.append_owned(build)
+        if self._episode:
+            self._episode.progressed(self._journal.clock())
+
+    def effect(
+        self,
+        action_id: str,
+        *,
+        step_name: str,
+        request: Any,
+        key: str | None = None,
+        declares: Declares | None = None,
+        deadline_seconds: int = 30,
+        definite: tuple[type[Exception], ...] = (),
+        retryable: bool = True,
+        message_id: str | None = None,
+        approval: str | None = None,
+        compensates: str | None = None,
+    ) -> Effect:
+        """One effect on the world, to be applied with `Effect.call` in a ``with`` block.
+
+        Args:
+            action_id: unique in the run, and the same in every attempt and every recovery.
+            step_name: the step that it belongs to.
+            request: what will be executed, any JSON value; only its digest is recorded.
+            key: the idempotency key for the provider: never made from an attempt number, an epoch or a worker.
+            declares: what the tool declares; None: the worst.
+            deadline_seconds: after so many seconds the call may no longer send, and nobody waits for it.
+            definite: exceptions that prove that nothing was applied.
+            retryable: whether a further attempt may succeed after one of those.
+            message_id: the id under which the outbox will know the message.
+            approval: the approval that permits it, bound to the digest of `request`; spent before the attempt.
+            compensates: the action that this one undoes.
+
+        Raises:
+            ValueError: `request` is no JSON value.
+        """
+        fingerprint = digest_value(request)
+        optional = {"messageId": message_id, "compensates": compensates}
+        identity = {
+            "actionId": action_id,
+            "stepName": step_name,
+            "idempotencyKey": key,
+            "requestFingerprint": fingerprint,
+            **{name: value for name, value in optional.items() if value is not None},
+        }
+
+        def approve() -> None:
+            self._journal.require_new_work()
+            if approval is not None:
+                approvals.consume(self._journal, approval, action_id=action_id, content_digest=fingerprint)
+
+        return Effect(
+            self._journal,
+            identity,
+            declares=declares or Declares(),
+            deadline=deadline_seconds * SECOND,
+            definite=definite,
+            retryable=retryable,
+            policy=self._policy,
+            plan=self._plan,
+            approve=approve,
+        )
+
+    def request_approval(
+        self,
+        approval_id: str,
+        *,
+        request: Any,
+        action_id: str | None = None,
+        checkpoint_id: str | None = None,
+        expires_seconds: int | None = None,
+        actor: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """Ask a human to approve `request`, the JSON value that will be executed; asked once, however often called."""
+        self._journal.read_on()
+        if approval_id in self._journal.approvals:
+            return
+        self._journal.require_owner()
+        approvals.append_request(
+            self._journal,
+            approval_id,
+            content_digest=digest_value(request),
+            action_id=action_id,
+            checkpoint_id=checkpoint_id,
+            expires_seconds=expires_seconds,
+            actor=actor,
+            reason=reason,
+        )
+
+    def approval_state(self, approval_id: str) -> str | None:
+        """What became of the approval, read from the store now: its last event; None: it was never asked for."""
+        self._journal.read_on()
+        approval = self._journal.approvals.get(approval_id)
+        return approval.event if approval else None
+
+    def consume_approval(self, approval_id: str, *, action_id: str, request: Any) -> None:
+        """Spend an approval on one action; an effect with ``approval=`` does it by itself.
+
+        Raises:
+            NotApproved: it does not permit this action with this request now.
+        """
+        approvals.consume(
+            self._journal, approval_id, action_id=action_id, content_digest=digest_value(request)
+        )
+
+    def beat(self) -> None:
+        """Renew the lease while no record is written, and learn whether the run is still this process's.
+
+        Raises:
+            Fenced: it is not.
+        """
+        self._journal.read_on()
+        self._journal.require_owner()
+        now = self._journal.clock()
+        beat = {
+            "recordType": "heartbeat",
+            "schemaVersion": str(CURRENT),
+            "runId": self.run_id,
+            "leaseEpoch": self.epoch,
+            "nonce": self._journal.nonce,
+            "beatAt": format_time(now),
+        }
+        self._journal.store.replace(heartbeat_key(self.run_id, self.epoch), encode_record(beat))
+        self._journal.last_sign = max(self._journal.last_sign, now)
+
+    def complete(self) -> None:
+        """Record that the run came to its end."""
+        self._end({"status": "completed"})
+        if self._episode:
+            self._episode.completed()
+
+    def fail(self, error: Exception | None = None, *, reason: str | None = None) -> None:
+        """Record that the run gave up; a later recovery may take it up again."""
+        detail = {}
+        if error is not None:
+            text = str(error)[:1000] or None
+            detail["error"] = {
+                "class": type(error).__name__,
+                "message": text,
+                "retryable": None,
+                "sent": "unknown",
+            }
+        self._end({"status": "failed", **detail, **({} if reason is None else {"reason": reason})})
+        self._failed_attempt("the run failed" if error is None else type(error).__name__)
+
+    def cancelled(self) -> None:
+        """Record that the run stopped on request.
+
+        Raises:
+            InDoubt: an effect is still open; nobody may call that cancelled.
+        """
+
+        def build() -> Mapping[str, Any]:
+            if doubtful := [action.action_id for action in self._journal.actions.values() if action.open]:
+                raise InDoubt(
+                    f"run {self.run_id} cannot be cancelled while {', '.join(doubtful)} is open; settle it"
+                )
+            return {"recordType": "run", "status": "cancelled"}
+
+        self._journal.append_owned(build)
+        self._failed_attempt("the run was cancelled")
+
+    def release(self) -> None:
+        """Give the lease back, so that the next owner need not wait for it to lapse; writing ends here."""
+        self._journal.append_owned(lambda: {"recordType": "lease", "event": "released"})
+        self._released = True
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give the lease back, if it is still ours."""
+        if error is not None and not isinstance(error, Exception):
+            # Something stops the process at an arbitrary point: what is in flight is left for the guard to judge.
+            return
+        with suppress(RecorderError, StoreError):
+            if error is not None:
+                self._failed_attempt(type(error).__name__)
+            if not self._released:
+                self.release()
+
+    def _end(self, members: Mapping[str, Any]) -> None:
+        self._journal.append_owned(lambda: {"recordType": "run", **members})
+
+    def _failed_attempt(self, outcome: str) -> None:
+        if self._episode:
+            self._episode.end("failedAttempt", outcome)
+
+
+def side_effect_status(actions: Mapping[str, Action]) -> dict[str, bool | None]:
+    """What the ledger proves of the run's effects: true, false, or null where nobody can know."""
+    messages = [action for action in actions.values() if action.declares.effect == "message"]
+    writes = [action for action in actions.values() if action.declares.effect not in {"message", "read"}]
+    return {"writePerformed": _performed(writes), "externalMessageSent": _performed(messages)}
+
+
+def _performed(actions: Sequence[Action]) -> bool | None:
+    attempts = [attempt for action in actions for attempt in action.attempts]
+    if any(attempt.status == "committed" for attempt in attempts):
+        return True
+    return None if any(attempt.open or attempt.status == "prepared" for attempt in attempts) else False

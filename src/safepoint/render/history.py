@@ -1,0 +1,240 @@
+"""What happened in a run, as a document: the timeline in words, the ledger, approvals, recoveries.
+
+Decided here: which words each record gets, and that payloads stay out unless they are asked for.
+Not decided here: how it looks (``show``), and what follows from it (``guard``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from safepoint.core.finding import Finding
+from safepoint.core.timestamp import format_time
+from safepoint.model.ledger import Action
+from safepoint.model.record import Record
+from safepoint.model.run import Run
+from safepoint.render.findings import finding_document
+from safepoint.render.overview import overview, pending
+
+PAYLOADS = ("input", "inputSnapshot", "stateSnapshot", "result", "error")
+"""Members that may hold a user's data, and so are only shown on request."""
+
+
+def history(
+    run: Run,
+    findings: Iterable[Finding],
+    names: Callable[[str], str],
+    *,
+    now: int,
+    skew: int,
+    values: bool = False,
+) -> dict[str, Any]:
+    """The document that ``safepoint show --format json`` prints.
+
+    Args:
+        run: the folded run.
+        findings: everything that is wrong with it.
+        names: code to its name in words.
+        now: nanoseconds since the Unix epoch.
+        skew: nanoseconds.
+        values: whether payloads are included.
+    """
+    found = list(findings)
+    owner = run.ownership
+    lapses = None if owner is None or owner.released else owner.lapses_at(now, skew)
+    first = run.records[0].value if run.records else {}
+    return {
+        **overview(run, len(found), now, skew),
+        "workflow": first.get("workflow"),
+        "owner": owner
+        and {
+            "leaseEpoch": owner.epoch,
+            "holder": owner.holder,
+            "released": owner.released,
+            "lastSignOfLife": format_time(max([owner.last_record, *owner.beats])),
+            "lapsesAt": None if lapses is None else format_time(lapses),
+        },
+        "cancelRequestedAt": run.cancel_requested.value["createdAt"] if run.cancel_requested else None,
+        "newestCheckpointId": run.newest_checkpoint.value["checkpointId"] if run.newest_checkpoint else None,
+        "timeline": [_event(record, values=values) for record in run.records],
+        "actions": [_action(action) for action in run.actions.values()],
+        "pendingApprovals": [
+            {
+                "approvalId": approval.approval_id,
+                "actionId": approval.action_id,
+                "checkpointId": approval.checkpoint_id,
+                "expiresAt": None if approval.expires is None else format_time(approval.expires),
+            }
+            for approval in pending(run, now)
+        ],
+        "recoveries": [
+            {
+                "episodeId": episode.episode_id,
+                "state": episode.state,
+                "ended": episode.ended,
+                "failureOf": episode.failure_of,
+                "failureSignature": episode.failure_signature,
+                "fromCheckpointId": episode.checkpoint_id,
+                "leaseEpoch": episode.epoch,
+            }
+            for episode in run.episodes.values()
+        ],
+        "findings": [finding_document(finding, names(finding.code)) for finding in found],
+    }
+
+
+def _event(record: Record, *, values: bool) -> dict[str, Any]:
+    value = record.value
+    event = {
+        "sequence": record.sequence,
+        "createdAt": value.get("createdAt"),
+        "kind": record.kind,
+        "leaseEpoch": value.get("leaseEpoch"),
+        "text": _WORDS[record.kind](value),
+        "key": record.place.key,
+        "line": record.place.line,
+    }
+    if values:
+        event["values"] = {name: value[name] for name in PAYLOADS if name in value}
+    return event
+
+
+def _run_words(value: Mapping[str, Any]) -> str:
+    status = value["status"]
+    by = f" by {value['by']}" if value.get("by") else ""
+    if status == "started":
+        return "run started" + (f": workflow {value['workflow']}" if value.get("workflow") else "")
+    if status == "cancelRequested":
+        return f"asked to stop{by}"
+    if status == "sealed":
+        successor = value.get("successor") or {}
+        return (
+            "sealed: it goes on as "
+            f"{successor.get('runId') or 'another run'} in {successor.get('uri') or '?'}"
+        )
+    if status == "failed" and value.get("error"):
+        return f"run failed{by}: {value['error'].get('class') or 'error'}"
+    return f"run {status}{by}"
+
+
+def _checkpoint_words(value: Mapping[str, Any]) -> str:
+    reason = f", {_spaced(value['reason'])}" if value.get("reason") else ""
+    following = value.get("nextSteps") or []
+    after = f"; next: {', '.join(map(str, following))}" if following else ""
+    return f"checkpoint {value['checkpointId']} at step {value['stepName']} (state {value['state']}{reason}){after}"
+
+
+def _ledger_words(value: Mapping[str, Any]) -> str:
+    action, status = value["actionId"], value["status"]
+    number = (value.get("attempt") or {}).get("number")
+    if status == "attempting":
+        key = f"key {value['idempotencyKey']}" if value.get("idempotencyKey") else "no key"
+        return f"{action}: about to send, attempt {number or 1} ({key})"
+    return f"{action}: {_spaced(status)}{_because(value)}"
+
+
+def _because(value: Mapping[str, Any]) -> str:
+    """What the record gives as its evidence, as ids and classes only."""
+    parts = []
+    evidence, error = value.get("evidence") or {}, value.get("error") or {}
+    if evidence:
+        by = f" by {evidence['by']}" if evidence.get("by") else ""
+        parts.append(
+            f"evidence {evidence['kind']}{by}{' ' + str(evidence['ref']) if evidence.get('ref') else ''}"
+        )
+    if value.get("externalRef") and value["externalRef"] != evidence.get("ref"):
+        parts.append(f"reference {value['externalRef']}")
+    if value.get("deliveryState"):
+        parts.append(f"delivery {_spaced(value['deliveryState'])}")
+    if error:
+        sent = {"yes": "it was sent", "no": "it was not sent", "unknown": "nobody knows whether it was sent"}
+        parts.append(
+            f"{error.get('class') or 'error'}, {sent.get(str(error.get('sent')), 'not said whether sent')}"
+        )
+        if error.get("retryable") is not None:
+            parts.append("may be tried again" if error["retryable"] else "not to be tried again")
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _approval_words(value: Mapping[str, Any]) -> str:
+    about = value.get("actionId") or value.get("checkpointId")
+    subject = f" for {about}" if about else ""
+    by = f" by {value['actor']}" if value.get("actor") else ""
+    until = f", until {value['expiresAt']}" if value.get("expiresAt") else ""
+    return f"approval {value['approvalId']}{subject}: {value['event']}{by}{until}"
+
+
+def _lease_words(value: Mapping[str, Any]) -> str:
+    if value["event"] == "released":
+        return "lease released"
+    fork = f", forked from {value['forkFrom']['checkpointId']}" if value.get("forkFrom") else ""
+    purpose = {"recovery": ", to recover the run", "resolution": ", to settle open effects"}.get(
+        value["purpose"], ""
+    )
+    return f"lease claimed by {value.get('holder') or '?'} for {value.get('ttlSeconds')} s{purpose}{fork}"
+
+
+def _evidence_words(value: Mapping[str, Any]) -> str:
+    by = f" by {value['by']}" if value.get("by") else ""
+    return f"{value['actionId']}: seen to have happened (evidence {value['kind']}{by})"
+
+
+def _retract_words(value: Mapping[str, Any]) -> str:
+    return (
+        f"retracted {', '.join(map(str, value['targets']))}{' by ' + value['by'] if value.get('by') else ''}"
+    )
+
+
+_WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "run": _run_words,
+    "checkpoint": _checkpoint_words,
+    "ledger": _ledger_words,
+    "approval": _approval_words,
+    "lease": _lease_words,
+    "evidence": _evidence_words,
+    "retract": _retract_words,
+}
+
+
+def _action(action: Action) -> dict[str, Any]:
+    return {
+        "actionId": action.action_id,
+        "stepName": action.step_name,
+        "status": action.status,
+        "open": action.open,
+        "attempts": len(action.attempts),
+        "keyed": action.key is not None,
+        "effect": action.declares.effect if action.declares.declared else None,
+        "known": _known(action),
+    }
+
+
+def _known(action: Action) -> str:
+    """What the records prove of the effect, in words."""
+    because = _because(action.record.value)
+    words = {
+        "planned": "nothing was sent",
+        "attempting": "announced; no outcome was ever written: it may or may not have happened",
+        "inDoubt": "it may or may not have happened",
+        "prepared": "reserved at the provider, not confirmed",
+        "committed": "it happened",
+        "failed": "it did not happen",
+        "compensating": "being undone; not finished",
+        "compensated": "it happened, and was undone",
+        "compensationFailed": "it happened, and could not be undone",
+        "cancelled": "withdrawn before anything was sent",
+        "abandoned": "nobody will find out; a human accepted that",
+    }
+    return words[action.status] + because
+
+
+def _spaced(name: str) -> str:
+    """``beforeEffect`` as words: ``before effect``."""
+    return "".join(f" {c.lower()}" if c.isupper() else c for c in str(name)).replace("_", " ")
+
+
+def compact(values: Mapping[str, Any]) -> str:
+    """Payloads on one line, as JSON."""
+    return json.dumps(values, ensure_ascii=False, separators=(", ", ": "))

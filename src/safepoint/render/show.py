@@ -1,0 +1,172 @@
+"""The history of a run on a terminal (SPEC.md has no say in this)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from safepoint.core.timestamp import parse_time
+from safepoint.render.findings import STYLES
+from safepoint.render.history import compact
+from safepoint.render.overview import STATE_STYLES, quote, when
+from safepoint.render.terminal import Cell, Screen, count, plain
+
+_LEDGER = {
+    "committed": "green",
+    "planned": "",
+    "attempting": "bold yellow",
+    "inDoubt": "bold yellow",
+    "prepared": "yellow",
+    "failed": "red",
+    "compensating": "yellow",
+    "compensated": "green",
+    "compensationFailed": "bold red",
+    "cancelled": "dim",
+    "abandoned": "dim",
+}
+
+_SAYS = {
+    "running": "its owner showed a sign of life within the lease",
+    "interrupted": "its owner is gone, and the run did not end",
+    "waiting": "a human was asked and has not answered",
+    "unknown": "it did not end, and without a lease no record says whether anybody works on it",
+    "completed": "it came to its end",
+    "failed": "it says of itself that it failed",
+    "cancelled": "it was stopped on purpose",
+    "sealed": "it goes on elsewhere",
+    "unreadable": "none of its records can be read",
+}
+
+
+def show_text(document: Mapping[str, Any], store: str, now: int, screen: Screen) -> str:
+    """What happened, for a human at night.
+
+    Args:
+        document: made by `history.history`.
+        store: the store as the user named it, for the command to copy.
+        now: nanoseconds since the Unix epoch, for "how long ago".
+        screen: where it goes.
+    """
+    parts = [_head(document, now, screen), _timeline(document, screen), _ledger(document, screen)]
+    parts += [_approvals(document, now, screen), _recoveries(document, screen), _findings(document, screen)]
+    follow = f"next:  safepoint guard {quote(store)} --run {quote(document['runId'])}\n"
+    return "\n".join(
+        [part for part in parts if part] + [screen.paint(follow, "bold") if screen.colour else follow]
+    )
+
+
+def _head(document: Mapping[str, Any], now: int, screen: Screen) -> str:
+    state = document["state"]
+    workflow = f", workflow {plain(document['workflow'])}" if document["workflow"] else ""
+    lines = [
+        f"run {screen.paint(plain(document['runId']), 'bold')}{workflow}",
+        f"state   {screen.paint(state, STATE_STYLES[state])}: {_SAYS[state]}",
+        f"level   {document['level']}, {count(document['counts']['records'], 'record')}",
+    ]
+    if owner := document["owner"]:
+        left = "given back" if owner["released"] else _lapse(owner["lapsesAt"], now)
+        lines.append(f"lease   epoch {owner['leaseEpoch']}, holder {plain(owner['holder']) or '?'}, {left}")
+        lines.append(
+            f"alive   last sign of life {owner['lastSignOfLife']} ({when(owner['lastSignOfLife'], now)})"
+        )
+    elif last := document["lastRecordAt"]:
+        lines.append(f"alive   last record {last} ({when(last, now)}); nobody ever claimed a lease")
+    if document["cancelRequestedAt"]:
+        lines.append(
+            screen.paint(f"stop    somebody asked it to stop at {document['cancelRequestedAt']}", "yellow")
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _lapse(time: str, now: int) -> str:
+    return f"{'lapsed' if parse_time(time) <= now else 'holds until'} {time} ({when(time, now)})"
+
+
+def _timeline(document: Mapping[str, Any], screen: Screen) -> str:
+    events = document["timeline"]
+    if not events:
+        return ""
+    rows: list[list[Cell]] = []
+    for event in events:
+        number = "-" if event["sequence"] is None else str(event["sequence"])
+        epoch = "-" if not event["leaseEpoch"] else str(event["leaseEpoch"])
+        text = event["text"]
+        if event.get("values"):
+            text += f"  {compact(event['values'])}"
+        rows.append([number, event["createdAt"] or "not recorded", epoch, event["kind"], text])
+    table = screen.table(("#", "time", "epoch", "kind", "what happened"), rows)
+    end = ""
+    if document["state"] in {"interrupted", "unknown"}:
+        end = "  " + screen.paint("here the records end; nothing says that the run did", "bold yellow") + "\n"
+    return f"{screen.paint('journal', 'bold')}\n{table}{end}"
+
+
+def _ledger(document: Mapping[str, Any], screen: Screen) -> str:
+    if not document["actions"]:
+        return ""
+    rows: list[list[Cell]] = [
+        [
+            action["actionId"],
+            action["stepName"],
+            (action["status"], _LEDGER[action["status"]]),
+            str(action["attempts"]),
+            "yes" if action["keyed"] else "no",
+            action["known"],
+        ]
+        for action in document["actions"]
+    ]
+    headings = ("action", "step", "status", "attempts", "key", "what is known")
+    return f"{screen.paint('effects on the world', 'bold')}\n{screen.table(headings, rows)}"
+
+
+def _approvals(document: Mapping[str, Any], now: int, screen: Screen) -> str:
+    rows: list[list[Cell]] = [
+        [
+            approval["approvalId"],
+            approval["actionId"] or approval["checkpointId"] or "-",
+            f"{approval['expiresAt']} ({when(approval['expiresAt'], now)})"
+            if approval["expiresAt"]
+            else "never",
+        ]
+        for approval in document["pendingApprovals"]
+    ]
+    if not rows:
+        return ""
+    table = screen.table(("approval", "of", "expires"), rows)
+    return f"{screen.paint('waiting for a human', 'bold')}\n{table}"
+
+
+def _recoveries(document: Mapping[str, Any], screen: Screen) -> str:
+    rows: list[list[Cell]] = [
+        [
+            episode["episodeId"],
+            (episode["state"], "" if episode["ended"] else "yellow"),
+            "-" if episode["leaseEpoch"] is None else str(episode["leaseEpoch"]),
+            episode["fromCheckpointId"] or "-",
+            episode["failureOf"] or "not said",
+            episode["failureSignature"] or "-",
+        ]
+        for episode in document["recoveries"]
+    ]
+    if not rows:
+        return ""
+    headings = ("episode", "state", "epoch", "from checkpoint", "what failed", "signature")
+    return f"{screen.paint('rounds of recovery', 'bold')}\n{screen.table(headings, rows)}"
+
+
+def _findings(document: Mapping[str, Any], screen: Screen) -> str:
+    if not document["findings"]:
+        return ""
+    lines = list(_finding_lines(document, screen))
+    return f"{screen.paint('what is wrong with the records', 'bold')}\n" + "".join(
+        f"  {line}\n" for line in lines
+    )
+
+
+def _finding_lines(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
+    for finding in document["findings"][:20]:
+        code = screen.paint(f"{finding['code']} {finding['name']}", STYLES[finding["severity"]])
+        yield f"{code}: {plain(finding['message'])}  {screen.paint(plain(finding['key']), 'dim')}"
+    more = len(document["findings"]) - 20
+    if more > 0:
+        yield f"and {more} more: safepoint validate lists all"

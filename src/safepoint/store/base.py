@@ -1,0 +1,129 @@
+"""What every backend offers, and which names it accepts.
+
+Decided here: the interface, the outcomes of a put-if-absent, and the names that are refused before any I/O.
+Not decided here: which names mean what (``layout``) and how a backend does it (``local``, ``remote``).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from safepoint.store.errors import OutsideStoreError
+
+TEMPORARY = ".tmp-"
+"""How the name of an unfinished write begins; such names are never listed."""
+
+
+class Outcome(Enum):
+    """What became of a put-if-absent."""
+
+    WON = "won"
+    """The name holds exactly these bytes, durably."""
+    LOST = "lost"
+    """The name holds something else. Read on to the head, and judge again before appending behind it."""
+    UNKNOWN = "unknown"
+    """Nobody can tell yet. Try the same bytes at the same name again; do nothing else before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One object that a listing met."""
+
+    key: str
+    """Its store-relative name, as `Store.get` takes it."""
+    size: int | None
+    """Bytes; None where the backend does not say."""
+    escapes: bool = False
+    """`Store.get` refuses it: it leads out of the store, or its name cannot be a key."""
+
+
+class Store(ABC):
+    """Immutable objects under names; nothing that a store says is ever cached."""
+
+    url: str
+    """Where it is, as the user gave it, without secrets."""
+
+    @abstractmethod
+    def get(self, key: str, limit: int | None = None) -> bytes:
+        """The bytes of `key`.
+
+        Args:
+            key: store-relative name.
+            limit: refuse more bytes than this.
+
+        Raises:
+            AbsentError: the backend answered that nothing is there.
+            OutsideStoreError: the name leads out of the store; raised before anything is read.
+            TooLargeError: more than `limit` bytes.
+            StoreError: any other reason, by its kind.
+        """
+
+    @abstractmethod
+    def list(self, prefix: str = "") -> Iterator[Entry]:
+        """Every object below the folder `prefix`, sorted by key; unfinished writes are left out.
+
+        A folder that does not exist holds nothing.
+
+        Raises:
+            AbsentError: there is no store at all.
+            StoreError: the listing is not complete, for whatever reason; never passed over in silence.
+        """
+
+    @abstractmethod
+    def folders(self, prefix: str = "") -> Iterator[str]:
+        """The names of the folders directly below the folder `prefix`, sorted; errors as in `list`."""
+
+    @abstractmethod
+    def exists(self, key: str) -> bool:
+        """Whether something bears this name; an outage is an error, not a no."""
+
+    @abstractmethod
+    def put_if_absent(self, key: str, data: bytes) -> Outcome:
+        """Writes `data` under `key` unless the name is taken: whole, durably, and for one winner only.
+
+        `data` must be unmistakably the writer's own (a record holds its writer's nonce): where the name
+        already holds these very bytes, an earlier try had arrived although its answer was lost: that is WON.
+
+        Raises:
+            UnsupportedError: this backend cannot promise that.
+            StoreError: nothing was written under `key`.
+        """
+
+    @abstractmethod
+    def replace(self, key: str, data: bytes) -> None:
+        """Writes `data` over what a heartbeat's `key` holds, atomically; no other object is ever rewritten.
+
+        Raises:
+            ValueError: `key` names no heartbeat.
+            StoreError: as in `put_if_absent`.
+        """
+
+    @abstractmethod
+    def url_of(self, key: str) -> str:
+        """Where `key` is, as the user may open it."""
+
+    def require_key(self, key: str) -> None:
+        """Refuses a name that is not a plain relative path below the store.
+
+        Raises:
+            OutsideStoreError: it is not.
+        """
+        if problem := why_no_key(key):
+            raise OutsideStoreError(self.url, f"the name {key!a} {problem}", key)
+
+
+def why_no_key(key: str) -> str:
+    """What keeps `key` from naming an object on every backend; empty if nothing does."""
+    if "\\" in key:
+        return "contains a backslash"
+    if "\0" in key:
+        return "contains a NUL"
+    if key.startswith("/"):
+        return "is absolute"
+    for segment in key.split("/"):
+        if segment in {"", ".", ".."}:
+            return f"contains the segment {segment!r}"
+    return ""

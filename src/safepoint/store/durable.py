@@ -1,0 +1,54 @@
+"""Bytes and names that survive a power cut.
+
+Decided here: what "durable" asks of the operating system. Not decided here: when it is asked (``local``).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+
+
+def write_new(path: str, data: bytes) -> None:
+    """Makes a new file with `data`, and waits until its bytes are durable."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(file, rest) :]
+        _sync(file)
+    finally:
+        os.close(file)
+
+
+def sync_folder(path: str) -> None:
+    """Waits until the names in the folder at `path` are durable."""
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        sync_names(folder)
+    finally:
+        os.close(folder)
+
+
+def sync_names(folder: int) -> None:
+    """Waits until the names in an open folder are durable."""
+    try:
+        _sync(folder)
+    except OSError as error:
+        # some file systems have no such call for folders, and then there is nothing more to ask of them
+        if error.errno not in {errno.EINVAL, errno.EBADF}:
+            raise
+
+
+def _sync(file: int) -> None:
+    if sys.platform == "darwin":
+        import fcntl  # noqa: PLC0415 - fsync alone leaves the bytes in the drive's cache there
+
+        try:
+            fcntl.fcntl(file, fcntl.F_FULLFSYNC)
+        except OSError:
+            pass  # not every file system there has it
+        else:
+            return
+    os.fsync(file)

@@ -1,0 +1,94 @@
+"""Everything that can go wrong between us and the bytes, as one family of exceptions.
+
+Decided here: the kinds that a caller tells apart, the sentence that says what to do next, and what of a URL
+may be shown. A backend's own text never gets into a message: it may hold keys, tokens and signed URLs.
+"""
+
+from __future__ import annotations
+
+import re
+
+_USER = re.compile(r"(?<=://)[^/@]+@")
+_QUERY = re.compile(r"(?s)\?.*?(?=::|$)")
+_AT_IS_NO_USER = ("abfs", "wasb", "github:")  # container@account, org:repo@ref
+
+
+def shown(url: str) -> str:
+    """`url` as it may be printed: without passwords and signatures, and always encodable as UTF-8."""
+    if "://" in url:
+        if not url.startswith(_AT_IS_NO_USER):
+            url = _USER.sub("***@", url)
+        if "http://" in url or "https://" in url:
+            url = _QUERY.sub("?***", url)
+    # a file name that is not UTF-8 reaches Python as lone surrogates, which no report could be written with
+    return url.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def without_slash(url: str) -> str:
+    """`url` without the slash behind it, unless that is all there is of its path."""
+    return url if url.endswith("://") or not url.strip("/") else url.rstrip("/")
+
+
+class StoreError(Exception):
+    """Something between us and the bytes failed; the message names the place, the problem and the remedy."""
+
+    remedy = "look at the place named"
+
+    def __init__(self, url: str, problem: str, key: str = "", remedy: str = "") -> None:
+        # all of them as args: an exception that crosses to another process is made again from these
+        super().__init__(url, problem, key, remedy)
+        self.url = shown(url)
+        self.key = key
+        self.problem = problem
+        self.remedy = remedy or self.remedy
+
+    def __str__(self) -> str:
+        return f"{self.url}: {self.problem}; {self.remedy}"
+
+
+class AbsentError(StoreError):
+    """The backend answered, and says that nothing is there."""
+
+    remedy = "check the name"
+
+
+class DeniedError(StoreError):
+    """It may be there, but we are not allowed to know."""
+
+    remedy = "check the permissions, or the credentials that are in use"
+
+
+class UnreachableError(StoreError):
+    """No usable answer: nothing is known about what is there."""
+
+    remedy = "try again when the storage answers"
+
+
+class UnsupportedError(StoreError):
+    """This backend, or this version of Safepoint on it, cannot do what was asked."""
+
+    remedy = "use a store on a local disk"
+
+
+class OutsideStoreError(StoreError):
+    """A name that leads, or could lead, out of the store; refused before anything is read."""
+
+    remedy = "remove or rename it: names in a store are relative, without '..', and links stay inside"
+
+
+class UnreadableError(StoreError):
+    """Something is there, but it is not a file whose bytes can be read."""
+
+    remedy = "put a regular file there"
+
+
+class TooLargeError(StoreError):
+    """More bytes than the caller is willing to read."""
+
+    remedy = "split the file, or raise the limit"
+
+
+class NoSpaceError(StoreError):
+    """The disk or the quota is full; nothing was written."""
+
+    remedy = "free some space and try again"

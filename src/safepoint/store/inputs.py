@@ -1,0 +1,137 @@
+"""What the user's arguments name: files, folders, patterns, URLs.
+
+Decided here: which store and which keys each argument stands for, and that an argument which names nothing,
+or something unreadable, is a fault and never an empty success. Not decided here: what is done with them.
+"""
+
+# ruff: noqa: PTH112, PTH114, PTH116, PTH119, PTH120, PTH207
+# Paths are text: every command comes by here, and importing pathlib costs more than reading a file.
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from safepoint.core.fault import Fault, Place
+from safepoint.store.base import TEMPORARY, Store
+from safepoint.store.errors import AbsentError, StoreError, shown
+from safepoint.store.local import LocalStore
+from safepoint.store.opening import local_path
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Something to read."""
+
+    store: Store
+    keys: tuple[str, ...] | None
+    """The objects meant; None for everything in the store."""
+    named: bool
+    """The user named this very file, so that it has to be one of ours."""
+
+
+def expand(arguments: Sequence[str], **storage_options: Any) -> Iterator[Input | Fault]:
+    """What `arguments` stand for, in their order; a repeated one once.
+
+    Args:
+        arguments: paths, patterns (``**`` is any number of folders) or URLs; not standard input.
+        storage_options: as in `open_store`.
+
+    Yields:
+        Inputs; SP001 for an argument that names nothing, SP002 for one that cannot be read.
+    """
+    for argument in dict.fromkeys(arguments):
+        try:
+            path = local_path(argument)
+            if path is None:
+                yield from _expand_url(argument, storage_options)
+            else:
+                yield from _expand_path(argument, path)
+        except AbsentError as error:
+            yield _fault("SP001", argument, f"{error.problem}; {error.remedy}")
+        except StoreError as error:
+            yield _fault("SP002", argument, f"{error.problem}; {error.remedy}")
+
+
+def _fault(code: str, argument: str, message: str) -> Fault:
+    return Fault(code, message, place=Place(shown(argument)))
+
+
+def _folder(store: Store, argument: str) -> Input | Fault:
+    if next(store.list(), None) is None:
+        return _fault("SP001", argument, f"the folder {store.url} is empty; name one that holds records")
+    return Input(store, None, named=False)
+
+
+def _expand_path(argument: str, path: str) -> Iterator[Input | Fault]:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError as error:
+        if not isinstance(error, FileNotFoundError | NotADirectoryError) or os.path.islink(path):
+            yield _fault("SP002", argument, f"{error.strerror}; check the path and its permissions")
+        elif any(mark in path for mark in "*?["):
+            yield from _expand_pattern(argument, path)
+        else:
+            yield _fault("SP001", argument, "no such file or folder; check the name")
+        return
+    if stat.S_ISDIR(mode):
+        yield _folder(LocalStore(path, argument), argument)
+    elif stat.S_ISREG(mode):
+        # a link that the user named is followed wherever it leads; one that is merely met is not
+        path = os.path.realpath(path) if os.path.islink(path) else path
+        yield Input(LocalStore(os.path.dirname(path) or "."), (os.path.basename(path),), named=True)
+    else:
+        yield _fault("SP002", argument, "neither a file nor a folder; pipe it in and name it -")
+
+
+def _expand_pattern(argument: str, pattern: str) -> Iterator[Input | Fault]:
+    import glob  # noqa: PLC0415 - most arguments are plain names
+
+    found = sorted(glob.glob(pattern, recursive=True), reverse=True)
+    # linked folders make the same file turn up many times, and nope/** yields a nope/ that is not there
+    matches = {os.path.realpath(path): path for path in found if os.path.lexists(path)}
+    paths = sorted(path for path in matches.values() if not os.path.basename(path).startswith(TEMPORARY))
+    files = [path for path in paths if not os.path.isdir(path)]
+    # with ** in it a pattern matches the folders and their files; once is enough
+    folders = [] if "**" in pattern else [path for path in paths if os.path.isdir(path)]
+    if not files and not folders:
+        yield _fault("SP001", argument, "the pattern matches nothing; check it, and quote it for the shell")
+    for path in folders:
+        yield _folder(LocalStore(path), path)
+    for folder, group in groupby(files, os.path.dirname):
+        keys = tuple(map(os.path.basename, group))
+        yield Input(LocalStore(folder or "."), keys, named=False)
+
+
+def _expand_url(argument: str, options: dict[str, Any]) -> Iterator[Input | Fault]:
+    from safepoint.store.remote import FsspecStore, split_chain  # noqa: PLC0415 - imports fsspec
+
+    before, main, after = split_chain(argument)
+    marks = "*[" if main.startswith(("http:", "https:")) else "*?["  # there ? begins the query
+    at = min((main.find(mark) for mark in marks if mark in main), default=-1)
+    if at < 0:
+        store = FsspecStore.open(argument, options)
+        kind = "folder" if main.endswith("/") else store.kind()
+        if kind is None:
+            yield _fault("SP001", argument, "nothing is there; check the name")
+        elif kind == "folder":
+            yield _folder(store, argument)
+        else:
+            parent, key = store.parent()
+            yield Input(parent, (key,), named=True)
+        return
+    cut = main.rfind("/", 0, at) + 1
+    store = FsspecStore.open(before + main[:cut] + after, options)
+    matches = list(store.glob(main[cut:]))
+    files = tuple(key for key in matches if not key.endswith("/"))
+    folders = [] if "**" in main[cut:] else [key.removesuffix("/") for key in matches if key.endswith("/")]
+    if not files and not folders:
+        yield _fault("SP001", argument, "the pattern matches nothing; check it, and quote it for the shell")
+    for folder in folders:
+        yield _folder(store.below(folder), argument)
+    if files:
+        yield Input(store, files, named=False)

@@ -1,0 +1,344 @@
+"""A store on a local disk: reads that cannot be led astray, and the put-if-absent of SPEC.md#commit.
+
+Decided here: how a name is claimed (temporary file, fsync, hard link, fsync of the folder), how links are
+kept inside, and which errno is which error. Written on ``os`` alone: fsspec's local create checks and then
+writes, which two writers can both win, and importing it costs more than reading a thousand records.
+"""
+
+# ruff: noqa: D102, PTH102, PTH105, PTH108, PTH112, PTH114, PTH118, PTH120
+# The interface is explained in base.py. Paths are text: pathlib costs more than the reading itself.
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from safepoint.store.base import TEMPORARY, Entry, Outcome, Store
+from safepoint.store.durable import sync_folder, sync_names, write_new
+from safepoint.store.errors import (
+    AbsentError,
+    DeniedError,
+    NoSpaceError,
+    OutsideStoreError,
+    StoreError,
+    TooLargeError,
+    UnreachableError,
+    UnreadableError,
+    UnsupportedError,
+    shown,
+    without_slash,
+)
+from safepoint.store.layout import parse_key
+
+_POSIX = os.name == "posix"
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+# a FIFO without a writer must not block, and a link must not be followed before it was judged
+_READ = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+_REFUSED = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.ENOENT, errno.ENAMETOOLONG}
+
+
+_Listing = list[Entry | str]
+"""Files, and folders as their keys with a slash behind them."""
+
+
+class LocalStore(Store):
+    """Files below one folder."""
+
+    def __init__(self, path: str, url: str = "") -> None:
+        url = shown(url or path)
+        self.url = without_slash(url)
+        self._is_url = "://" in url
+        self._root = os.path.realpath(path)
+        self._below = os.path.join(self._root, "")
+        self._recent = ("", self._root)
+        self._durable: set[str] = set()
+
+    def get(self, key: str, limit: int | None = None) -> bytes:
+        self.require_key(key)
+        try:
+            file = self._open(key)
+            try:
+                status = os.fstat(file)
+                if not stat.S_ISREG(status.st_mode):
+                    raise UnreadableError(self.url_of(key), f"{_kind(status)}, not a file", key)
+                if limit is not None and status.st_size > limit:
+                    raise self._too_large(key, limit)
+                data = os.read(file, status.st_size + 1)
+                # a short read of a regular file is its end; anything else grew, shrank or is huge
+                while len(data) != status.st_size and (more := os.read(file, 1 << 24)):
+                    data += more
+                    if limit is not None and len(data) > limit:
+                        raise self._too_large(key, limit)
+                return data
+            finally:
+                os.close(file)
+        except OSError as error:
+            raise _error_of(error, self.url_of(key), key) from error
+
+    def list(self, prefix: str = "") -> Iterator[Entry]:
+        prefix, base = self._prefix(prefix)
+        pending = self._scan(prefix, base)
+        while pending:
+            found = pending.pop()
+            if isinstance(found, Entry):
+                yield found
+            else:
+                pending += self._scan(found, os.path.join(base, found[len(prefix) :]))
+
+    def folders(self, prefix: str = "") -> Iterator[str]:
+        prefix, base = self._prefix(prefix)
+        for found in reversed(self._scan(prefix, base)):
+            if not isinstance(found, Entry):
+                yield found[len(prefix) : -1]
+
+    def exists(self, key: str) -> bool:
+        self.require_key(key)
+        with self._typed(key):
+            try:
+                status = os.lstat(self._path(key))
+                if stat.S_ISLNK(status.st_mode):
+                    self._target(key)  # a link bears the name, wherever in the store it leads
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+        return not stat.S_ISDIR(status.st_mode)
+
+    def put_if_absent(self, key: str, data: bytes) -> Outcome:
+        with self._temporary(key, data) as (temporary, path, folder):
+            try:
+                os.link(temporary, path)
+            except OSError as error:
+                if error.errno in _NO_LINKS:
+                    problem = "this file system has no hard links, so two writers could both win"
+                    raise UnsupportedError(self.url_of(key), problem, key) from error
+                if error.errno in _REFUSED:
+                    raise
+                return self._read_back(key, folder, data)  # taken, or who knows
+            return _settle(folder)
+
+    def replace(self, key: str, data: bytes) -> None:
+        name = parse_key(key)
+        if name is None or name.log != "heartbeat":
+            raise ValueError(f"only a heartbeat may be rewritten, got {key!a}")
+        with self._temporary(key, data) as (temporary, path, folder):
+            os.replace(temporary, path)
+            sync_names(folder)
+
+    def url_of(self, key: str) -> str:
+        if not key:
+            return self.url
+        if self._is_url:
+            from urllib.parse import quote  # noqa: PLC0415 - only for file:// URLs
+
+            key = quote(key)
+        if self.url == ".":
+            return key
+        return self.url + key if self.url.endswith("/") else f"{self.url}/{key}"
+
+    # Where a name leads
+
+    def _prefix(self, prefix: str) -> tuple[str, str]:
+        """The folder `prefix` with a slash behind it (nothing for the root), and its path."""
+        if not prefix:
+            return "", self._root
+        folder = prefix.removesuffix("/")
+        self.require_key(folder)
+        return folder + "/", self._folder(folder)
+
+    def _folder(self, folder: str) -> str:
+        """The path of the folder with this key, its links followed and found to stay inside.
+
+        The last answer is kept: keys come folder by folder, and following links costs more than reading.
+        """
+        key, path = self._recent
+        if key != folder:
+            path = os.path.realpath(os.path.join(self._root, folder))
+            self._require_inside(path, folder)
+            self._recent = (folder, path)
+        return path
+
+    def _require_inside(self, path: str, key: str) -> None:
+        if path != self._root and not path.startswith(self._below):
+            raise OutsideStoreError(self.url_of(key), "a link that leads out of the store", key)
+
+    def _path(self, key: str) -> str:
+        folder, _, name = key.rpartition("/")
+        return os.path.join(self._folder(folder), name)
+
+    def _target(self, key: str) -> str:
+        """The path of `key` with every link followed, found to stay inside."""
+        path = os.path.realpath(self._path(key))
+        self._require_inside(path, key)
+        return path
+
+    def _open(self, key: str) -> int:
+        path = self._path(key)
+        if _NOFOLLOW or not os.path.islink(path):
+            try:
+                return os.open(path, _READ)
+            except OSError as error:
+                if error.errno != errno.ELOOP:
+                    raise
+        target = self._target(key)
+        try:
+            return os.open(target, _READ)
+        except FileNotFoundError:
+            # not absent: the name is taken, and whoever tries to write it loses
+            raise UnreadableError(self.url_of(key), "a link to nothing", key) from None
+
+    def _scan(self, folder: str, path: str) -> _Listing:
+        """What lies directly in a folder, last first; a folder in it as its key with a slash behind it."""
+        with self._typed(folder.removesuffix("/")):
+            try:
+                with os.scandir(path) as items:
+                    found = [entry for item in items if (entry := self._judge(folder, item)) is not None]
+            except FileNotFoundError:
+                if not folder:
+                    raise
+                return []  # deleted since its parent was listed, or never there
+            except NotADirectoryError:
+                if not folder:
+                    raise UnreadableError(self.url, "not a folder", remedy="name a folder") from None
+                return []
+        found.sort(key=lambda entry: entry if isinstance(entry, str) else entry.key, reverse=True)
+        return found
+
+    def _judge(self, folder: str, item: os.DirEntry[str]) -> Entry | str | None:
+        key = folder + item.name
+        if item.name.startswith(TEMPORARY):
+            return None
+        if "\\" in item.name or not _is_text(item.name):
+            return Entry(shown(key), None, escapes=True)
+        if item.is_dir(follow_symlinks=False):
+            return key + "/"
+        try:
+            if not item.is_symlink():
+                return Entry(key, item.stat(follow_symlinks=False).st_size)
+            self._require_inside(os.path.realpath(item.path), key)
+            status = item.stat()
+        except OutsideStoreError:
+            return Entry(key, None, escapes=True)
+        except FileNotFoundError:
+            # gone since, or a link to nothing: the name is there, and reading it will say what is wrong
+            return Entry(key, None) if item.is_symlink() else None
+        except OSError:
+            return Entry(key, None)
+        # a linked folder inside the store is listed where it lies; twice, or round in a circle, helps nobody
+        return None if stat.S_ISDIR(status.st_mode) else Entry(key, status.st_size)
+
+    # Writing
+
+    @contextmanager
+    def _temporary(self, key: str, data: bytes) -> Iterator[tuple[str, str, int]]:
+        """A whole and durable temporary file with `data`, the path of `key`, and their folder, open.
+
+        The file is gone afterwards; a process that is killed leaves at most a name that nobody lists.
+        """
+        self.require_key(key)
+        if not _POSIX:
+            raise UnsupportedError(self.url, "writing durably needs Linux or macOS", key, "write from there")
+        with self._typed(key, writing=True):
+            path = self._path(key)
+            parent = os.path.dirname(path)
+            self._make_folder(parent)
+            # opened before anything is written: where this is forbidden, no outcome could be made durable
+            folder = os.open(parent, os.O_RDONLY)
+            temporary = os.path.join(parent, TEMPORARY + os.urandom(8).hex())
+            try:
+                write_new(temporary, data)
+                yield temporary, path, folder
+            finally:
+                with suppress(OSError):  # failing to tidy up is no reason to doubt the outcome
+                    os.unlink(temporary)
+                os.close(folder)
+
+    def _make_folder(self, folder: str) -> None:
+        """Makes `folder` and sees to it that its name survives a power cut.
+
+        Once in a process also where the folder exists: who made it may have died before it was durable.
+        """
+        if folder in self._durable and os.path.isdir(folder):
+            return
+        parent = os.path.dirname(folder)
+        below = folder.startswith(self._below)
+        if below or not os.path.isdir(parent):
+            self._make_folder(parent)
+        made = True
+        try:
+            os.mkdir(folder)
+        except FileExistsError:
+            made = False
+        try:
+            sync_folder(parent)
+        except PermissionError:
+            if made or below:  # what lies above the store may be closed to us; its names were there before
+                raise
+        self._durable.add(folder)
+
+    def _read_back(self, key: str, folder: int, data: bytes) -> Outcome:
+        """What became of a write whose answer was "taken" or unclear: the bytes that are there decide."""
+        try:
+            there = self.get(key, limit=len(data))
+        except (TooLargeError, OutsideStoreError, UnreadableError):
+            return Outcome.LOST  # we only ever make regular files
+        except StoreError:
+            return Outcome.UNKNOWN
+        return _settle(folder) if there == data else Outcome.LOST
+
+    # Errors
+
+    def _too_large(self, key: str, limit: int) -> TooLargeError:
+        return TooLargeError(self.url_of(key), f"more than the limit of {limit} bytes", key)
+
+    @contextmanager
+    def _typed(self, key: str, *, writing: bool = False) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise _error_of(error, self.url_of(key), key, writing=writing) from error
+
+
+def _error_of(error: OSError, url: str, key: str, *, writing: bool = False) -> StoreError:
+    problem = error.strerror or type(error).__name__
+    match error.errno:
+        case errno.ENAMETOOLONG if writing:
+            return UnsupportedError(url, "the name is too long for this file system", key, "use a shorter id")
+        case errno.EEXIST | errno.ENOTDIR | errno.EISDIR if writing:
+            return UnreadableError(url, "a file has the name of a folder, or a folder that of a file", key)
+        case errno.ENOENT if writing:
+            return AbsentError(url, "its folder was removed meanwhile", key)
+        case errno.ENOENT | errno.ENOTDIR | errno.ENAMETOOLONG:
+            return AbsentError(url, "nothing is there", key)
+        case errno.EACCES | errno.EPERM | errno.EROFS:
+            return DeniedError(url, problem, key)
+        case errno.ENOSPC | errno.EDQUOT:
+            return NoSpaceError(url, problem, key)
+        case errno.ELOOP | errno.EISDIR | errno.ENXIO | errno.ENODEV:
+            return UnreadableError(url, problem, key)
+        case _:
+            return UnreachableError(url, problem, key)
+
+
+def _kind(status: os.stat_result) -> str:
+    tests = {"a folder": stat.S_ISDIR, "a named pipe": stat.S_ISFIFO, "a socket": stat.S_ISSOCK}
+    return next((name for name, test in tests.items() if test(status.st_mode)), "a device")
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _settle(folder: int) -> Outcome:
+    """Won, once the name would survive a power cut."""
+    try:
+        sync_names(folder)
+    except OSError:
+        return Outcome.UNKNOWN  # visible, but it may not stay
+    return Outcome.WON

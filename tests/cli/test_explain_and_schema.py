@@ -1,0 +1,84 @@
+"""``safepoint explain``, ``safepoint schema``, and the group itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from click.testing import Result
+
+from safepoint.cli.main import COMMANDS, Safepoint, safepoint
+from safepoint.version import __version__
+
+Run = Callable[..., Result]
+
+
+@pytest.mark.parametrize("code", ["SP214", "sp214", "214", "missing-version"])
+def test_a_code_is_explained_by_number_or_name(run: Run, code: str) -> None:
+    result = run("explain", code)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("SP214 missing-version (error)\n\n")
+    assert "\n\nWhy:" in result.stdout
+    assert "\n\nFix:" in result.stdout
+    assert "\n\nSPEC.md#" in result.stdout
+
+
+def test_an_explanation_as_json(run: Run) -> None:
+    document = json.loads(run("explain", "SP214", "--format", "json").stdout)
+    assert (document["code"], document["name"], document["severity"]) == ("SP214", "missing-version", "error")
+    assert document["text"].startswith(document["summary"])
+
+
+@pytest.mark.parametrize(("code", "near"), [("SP999", "SP"), ("missing-verson", "missing-version")])
+def test_an_unknown_code_names_those_near_it(run: Run, code: str, near: str) -> None:
+    result = run("explain", code)
+    assert result.exit_code == 2
+    assert near in result.stderr
+
+
+def test_without_a_code_all_are_listed(run: Run) -> None:
+    lines = run("explain").stdout.splitlines()
+    documents = json.loads(run("explain", "--format", "json").stdout)["codes"]
+    assert [line.split()[0] for line in lines[1:]] == [document["code"] for document in documents]
+
+
+def test_a_schema_is_printed_in_one_piece(run: Run) -> None:
+    document = json.loads(run("schema", "checkpoint").stdout)
+    assert document["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert json.loads(run("schema", "checkpoint", "--version", "v2").stdout) != document
+
+
+def test_without_a_kind_the_kinds_are_listed(run: Run) -> None:
+    assert run("schema", "--version", "v1").stdout.splitlines() == ["checkpoint", "ledger"]
+    assert "lease" in run("schema").stdout.splitlines()
+
+
+def test_a_kind_that_a_version_lacks_is_a_usage_error(run: Run) -> None:
+    result = run("schema", "lease", "--version", "v2")
+    assert result.exit_code == 2
+    assert "checkpoint, ledger" in result.stderr
+
+
+def test_the_help_lists_every_command_and_each_has_its_own(run: Run) -> None:
+    listed = run("--help").stdout
+    for name in COMMANDS:
+        assert f"  {name} " in listed
+        assert run(name, "--help").exit_code == 0
+
+
+def test_the_version_is_one_line(run: Run) -> None:
+    assert run("--version").stdout == f"safepoint {__version__}\n"
+
+
+def test_a_mistyped_command_is_a_usage_error_with_a_hint(run: Run) -> None:
+    result = run("valdate")
+    assert result.exit_code == 2
+    assert "Did you mean validate?" in result.stderr
+
+
+def test_only_commands_are_commands() -> None:
+    # console.py lies beside them and is none
+    assert isinstance(safepoint, Safepoint)
+    with safepoint.make_context("safepoint", [], resilient_parsing=True) as context:
+        assert safepoint.get_command(context, "console") is None

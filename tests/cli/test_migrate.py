@@ -1,0 +1,107 @@
+"""``safepoint migrate``: where results and findings go, and that nothing is ever overwritten."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+CHECKPOINT = (
+    b'{"checkpointId": "cp_03", "runId": "run_123", "state": "waiting", "stepName": "fetch", "schemaVersion": "v2", '
+    b'"artifactRefs": ["artifact_plan_01"], "createdAt": "2026-05-07T10:00:00Z", '
+    b'"sideEffectStatus": {"writePerformed": false, "externalMessageSent": null}}'
+)
+LEDGER = (
+    b'{"actionId": "a", "runId": "run_123", "stepName": "s", "idempotencyKey": "k", "status": "committed"}'
+)
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    path = tmp_path / "cp.json"
+    path.write_bytes(CHECKPOINT)
+    return path
+
+
+def test_a_record_goes_to_standard_output(run: Run, checkpoint: Path) -> None:
+    result = run("migrate", checkpoint, "--to", "v3")
+    assert result.exit_code == 0
+    migrated = json.loads(result.stdout)
+    assert (migrated["schemaVersion"], migrated["recordType"]) == ("v3", "checkpoint")
+    assert migrated["sideEffectStatus"] == {"writePerformed": False, "externalMessageSent": None}
+    assert result.stderr.splitlines()[-1].startswith("done: 1 migrated")
+
+
+def test_the_result_validates_and_the_way_back_gives_the_original(run: Run, checkpoint: Path) -> None:
+    up = run("migrate", checkpoint, "--to", "v3").stdout_bytes
+    assert run("validate", "-", stdin=up).exit_code == 0
+    down = run("migrate", "-", "--to", "v2", stdin=up)
+    assert json.loads(down.stdout) == json.loads(CHECKPOINT)
+
+
+def test_standard_input_may_be_json_lines(run: Run) -> None:
+    result = run("migrate", "-", "--to", "v3", stdin=CHECKPOINT + b"\n" + LEDGER + b"\n")
+    assert [json.loads(line)["recordType"] for line in result.stdout.splitlines()] == ["checkpoint", "ledger"]
+
+
+def test_one_bad_line_refuses_all_and_is_named(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "all.jsonl"
+    path.write_bytes(CHECKPOINT + b"\n" + LEDGER.replace(b'"a"', b"7") + b"\n")
+    result = run("migrate", path, "--to", "v3")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"{path}:2:14: SP201 wrong-type" in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("refused, nothing was written")
+
+
+def test_output_is_written_once_and_never_over_something_else(
+    run: Run, checkpoint: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "new.json"
+    assert run("migrate", checkpoint, "--to", "v3", "--output", target).exit_code == 0
+    assert json.loads(target.read_bytes())["schemaVersion"] == "v3"
+    target.write_text("mine")
+    result = run("migrate", checkpoint, "--to", "v3", "--output", target)
+    assert result.exit_code == 1
+    assert "SP604 target-not-empty" in result.stderr
+    assert target.read_text() == "mine"
+
+
+def test_a_folder_needs_an_output_and_is_copied_whole(run: Run, tmp_path: Path) -> None:
+    source, target = tmp_path / "old", tmp_path / "new"
+    source.mkdir()
+    (source / "cp.json").write_bytes(CHECKPOINT)
+    (source / "ledger.jsonl").write_bytes(LEDGER + b"\n")
+    refused = run("migrate", source, "--to", "v3")
+    assert refused.exit_code == 2
+    assert "--output" in refused.stderr
+    result = run("migrate", source, "--to", "v3", "--output", target, "--format", "json")
+    assert result.exit_code == 0
+    report = json.loads(result.stdout)
+    assert (report["summary"]["done"], report["summary"]["migrated"]) == (True, 2)
+    assert run("validate", target).exit_code == 0
+    assert (source / "cp.json").read_bytes() == CHECKPOINT
+
+
+def test_a_folder_with_a_bad_record_is_refused_with_its_place(run: Run, tmp_path: Path) -> None:
+    source, target = tmp_path / "old", tmp_path / "new"
+    source.mkdir()
+    (source / "cp.json").write_bytes(CHECKPOINT.replace(b'"cp_03"', b"3"))
+    result = run("migrate", source, "--to", "v3", "--output", target)
+    assert result.exit_code == 1
+    assert f"{source}/cp.json:1:18: SP201" in result.stderr
+    assert not target.exists()
+
+
+def test_an_absent_input_cannot_be_evaluated(run: Run, tmp_path: Path) -> None:
+    result = run("migrate", tmp_path / "absent.json", "--to", "v3")
+    assert (result.exit_code, result.stdout) == (3, "")
+
+
+def test_a_pattern_of_several_files_is_a_usage_error(run: Run, checkpoint: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_bytes(CHECKPOINT)
+    assert run("migrate", tmp_path / "*.json", "--to", "v3").exit_code == 2

@@ -1,0 +1,138 @@
+"""``safepoint runs`` and ``safepoint show``: the states of runs, and what happened in one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Run = Callable[..., Result]
+
+LAPSED = "2026-05-07T10:10:00Z"
+LIVE = "2026-05-07T10:00:20Z"
+
+SHOWN = """\
+run run_123, workflow publish
+state   interrupted: its owner is gone, and the run did not end
+level   fenced, 5 records
+lease   epoch 1, holder worker-1, lapsed 2026-05-07T10:01:15Z (8 min 45 s ago)
+alive   last sign of life 2026-05-07T10:00:05Z (9 min 55 s ago)
+
+journal
+  #  time                  epoch  kind        what happened
+  1  2026-05-07T10:00:01Z  -      run         run started: workflow publish
+  2  2026-05-07T10:00:02Z  1      lease       lease claimed by worker-1 for 60 s
+  3  2026-05-07T10:00:03Z  1      checkpoint  checkpoint cp_1 at step draft (state running); next: notify
+  4  2026-05-07T10:00:04Z  1      ledger      notify_1: about to send, attempt 1 (no key)
+  5  2026-05-07T10:00:05Z  1      ledger      notify_1: committed (evidence response 250 queued)
+  here the records end; nothing says that the run did
+
+effects on the world
+  action    step    status     attempts  key  what is known
+  notify_1  notify  committed  1         no   it happened (evidence response 250 queued)
+
+next:  safepoint guard STORE --run run_123
+"""
+
+
+def test_a_crashed_run_is_told_in_order(run: Run, committed: Path) -> None:
+    result = run("show", committed, "--run", "run_123", "--now", LAPSED)
+    assert result.exit_code == 0
+    assert result.stdout.replace(str(committed), "STORE") == SHOWN
+
+
+def test_an_effect_without_an_outcome_is_said_to_be_in_doubt(run: Run, crashed: Path) -> None:
+    result = run("show", crashed, "--run", "run_123", "--now", LAPSED)
+    assert "announced; no outcome was ever written: it may or may not have happened" in result.stdout
+
+
+def test_payloads_are_shown_only_on_request(run: Run, committed: Path) -> None:
+    for output_format in ("text", "json"):
+        arguments = ("show", committed, "--run", "run_123", "--format", output_format)
+        assert "s3cret" not in run(*arguments).stdout
+        assert "s3cret" in run(*arguments, "--show-values").stdout
+
+
+def test_show_as_json_holds_timeline_and_actions(run: Run, committed: Path) -> None:
+    document = json.loads(
+        run("show", committed, "--run", "run_123", "--now", LAPSED, "--format", "json").stdout
+    )
+    assert [event["sequence"] for event in document["timeline"]] == [1, 2, 3, 4, 5]
+    (action,) = document["actions"]
+    assert (action["actionId"], action["status"], action["open"]) == ("notify_1", "committed", False)
+    assert document["owner"]["lapsesAt"] == "2026-05-07T10:01:15Z"
+    assert document["findings"] == []
+
+
+def test_show_says_what_is_wrong_with_the_records(run: Run, committed: Path) -> None:
+    (committed / "runs/run_123/journal/0000000003.json").write_text("{")
+    result = run("show", committed, "--run", "run_123", "--now", LAPSED)
+    assert "what is wrong with the records" in result.stdout
+    assert "SP103 malformed-json" in result.stdout
+
+
+def test_an_unknown_run_cannot_be_shown(run: Run, committed: Path) -> None:
+    result = run("show", committed, "--run", "run_12")
+    assert result.exit_code == 3
+    assert "did you mean run_123?" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("store", "now", "state"),
+    [("crashed", LAPSED, "interrupted"), ("crashed", LIVE, "running"), ("waiting", LAPSED, "waiting")],
+)
+def test_runs_says_the_state_of_each(
+    run: Run, request: pytest.FixtureRequest, store: str, now: str, state: str
+) -> None:
+    folder = request.getfixturevalue(store)
+    (entry,) = json.loads(run("runs", folder, "--now", now, "--format", "json").stdout)["runs"]
+    assert entry["state"] == state
+
+
+def test_runs_as_json_has_counts(run: Run, crashed: Path) -> None:
+    (entry,) = json.loads(run("runs", crashed, "--now", LAPSED, "--format", "json").stdout)["runs"]
+    assert entry == {
+        "runId": "run_123",
+        "state": "interrupted",
+        "level": "fenced",
+        "counts": {"records": 4, "checkpoints": 1, "actions": 1, "openActions": 1, "faults": 0},
+        "headSequence": 4,
+        "lastRecordAt": "2026-05-07T10:00:04Z",
+    }
+
+
+def test_runs_as_text_is_a_table_with_one_line_for_each_run(run: Run, crashed: Path) -> None:
+    result = run("runs", crashed, "--now", LAPSED)
+    heading, row, blank, total, hint = result.stdout.splitlines()
+    assert heading.split()[:3] == ["run", "state", "level"]
+    assert row.split()[:3] == ["run_123", "interrupted", "fenced"]
+    assert (blank, total) == ("", "1 run: 1 interrupted")
+    assert hint.endswith(f"safepoint show {crashed} --run run_123")
+
+
+def test_a_run_of_which_nothing_can_be_read_is_listed(run: Run, crashed: Path) -> None:
+    for path in (crashed / "runs/run_123/journal").iterdir():
+        path.write_bytes(b"")
+    (entry,) = json.loads(run("runs", crashed, "--format", "json").stdout)["runs"]
+    assert (entry["state"], entry["counts"]["records"]) == ("unreadable", 0)
+    assert run("show", crashed, "--run", "run_123").exit_code == 0
+
+
+def test_records_without_a_lease_are_in_an_unknown_state(run: Run, tmp_path: Path) -> None:
+    record = (
+        '{"actionId": "a", "runId": "r 1", "stepName": "s", "status": "committed", "idempotencyKey": null}'
+    )
+    (tmp_path / "ledger.jsonl").write_text(record + "\n")
+    (entry,) = json.loads(run("runs", tmp_path, "--format", "json").stdout)["runs"]
+    assert (entry["runId"], entry["state"], entry["lastRecordAt"]) == ("r 1", "unknown", None)
+    text = run("show", tmp_path, "--run", "r 1").stdout
+    assert "not recorded" in text
+    assert f"next:  safepoint guard {tmp_path} --run 'r 1'" in text
+
+
+def test_an_empty_folder_has_no_runs_and_is_no_success(run: Run, tmp_path: Path) -> None:
+    result = run("runs", tmp_path)
+    assert (result.exit_code, result.stdout) == (3, "")

@@ -1,0 +1,899 @@
+"""The guard's conformance cases as they are made: ``python tests/guard/cases.py`` writes ``fixtures/guard/``.
+
+Each case says beforehand which verdict and which codes must come out; the stored decision is only written when they do.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from journals import START, Journal, at, declares, digest
+
+from safepoint.core.digest import digest_bytes
+from safepoint.core.timestamp import SECOND
+from safepoint.guard import EXIT_CODES, evaluate
+from safepoint.policy import parse_policy
+from safepoint.reader import gather_artifacts, load_run
+from safepoint.store import open_store
+
+ROOT = Path(__file__).parents[2] / "fixtures" / "guard"
+LATER = 200.0
+"""Seconds after the start: the lease of epoch 1 (60 s, skew 5 s) has lapsed."""
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    summary: str
+    journal: Journal
+    verdict: str
+    codes: Sequence[str]
+    """The codes of all reasons, in order."""
+    now: float = LATER
+    facts: Mapping[str, Any] | None = None
+    policy: Mapping[str, Any] | None = None
+    request: Mapping[str, Any] | None = None
+    source: str | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Objects laid over the journal's, by key; empty bytes stay empty."""
+    without: Sequence[str] = ()
+    """Keys that are taken away."""
+
+
+def started(**members: Any) -> Journal:
+    return Journal().begin().checkpoint(2, **members)
+
+
+def facts(seconds: float = LATER - 10, **members: Any) -> dict[str, Any]:
+    return {
+        "recordType": "facts",
+        "schemaVersion": "v3",
+        "runId": "run-1",
+        "observedAt": at(seconds),
+        **members,
+    }
+
+
+def policy(**members: Any) -> dict[str, Any]:
+    return {"recordType": "policy", "schemaVersion": "v3", **members}
+
+
+def request(goal: str, **members: Any) -> dict[str, Any]:
+    return {"recordType": "request", "schemaVersion": "v3", "goal": goal, **members}
+
+
+DEAD = {"owners": [{"leaseEpoch": 1, "state": "dead", "proof": "exit status -9", "observedAt": at(10)}]}
+KEYED = declares(idempotency="keyed", dedupeWindowSeconds=86_400)
+PROBED = declares(probe="byQuery", probeSettleSeconds=30)
+NATURAL = declares(effect="write", idempotency="natural", probeSettleSeconds=10)
+JOURNAL_4 = "runs/run-1/journal/0000000004.json"
+
+
+def cases() -> Iterator[Case]:
+    yield from integrity()
+    yield from terminal()
+    yield from ownership()
+    yield from compatibility()
+    yield from compensation()
+    yield from budget()
+    yield from effects()
+    yield from world()
+    yield from weak_levels()
+
+
+def integrity() -> Iterator[Case]:
+    yield Case(
+        "only-checkpoint-unreadable",
+        "The only checkpoint is damaged, which is not the same as having none.",
+        started(),
+        "hand_over",
+        ["SP103"],
+        files={"runs/run-1/journal/0000000003.json": b'{"recordType":"checkpoint","runId":"run-1","checkpo'},
+        source="field case 9: hive#7263",
+    )
+    yield Case(
+        "no-checkpoint-yet",
+        "No checkpoint was written yet, so the run starts from its beginning.",
+        Journal().begin(),
+        "resume",
+        ["SP702"],
+        source="field case 9: hive#7263",
+    )
+    yield Case(
+        "attempt-unreadable",
+        "The last journal object is empty and may hide an attempt.",
+        started().ledger(3, "attempting"),
+        "hand_over",
+        ["SP111"],
+        files={JOURNAL_4: b""},
+        source="field case 1: claude-code#52387",
+    )
+    yield Case(
+        "sequence-missing",
+        "A record in the middle of the journal is gone, and with it perhaps an attempt.",
+        started().ledger(3, "attempting").ledger(4, "committed").checkpoint(5, "cp-2"),
+        "hand_over",
+        ["SP301", "SP308", "SP760"],
+        without=["runs/run-1/journal/0000000003.json"],
+        source="SPEC.md#guard-integrity",
+    )
+    edited = started().ledger(3, "attempting")
+    edited.values[2]["state"] = "edited"
+    yield Case(
+        "chain-broken", "A record was edited after it was written.", edited, "hand_over", ["SP303", "SP766"]
+    )
+    yield Case(
+        "written-by-a-newer-version",
+        "A record of a newer major version is refused, not guessed at.",
+        started(),
+        "hand_over",
+        ["SP216"],
+        files={JOURNAL_4: b'{"recordType":"checkpoint","schemaVersion":"v4","runId":"run-1","saga":true}'},
+        source="field case 23: openai-agents PR#2502",
+    )
+    yield Case(
+        "resume-requirement-unknown",
+        "The checkpoint requires something for resuming that this version does not know.",
+        started(requires={"resume": ["saga"]}),
+        "hand_over",
+        ["SP218"],
+    )
+    yield Case(
+        "checkpoint-ahead-of-ledger",
+        "The checkpoint counts on ledger records that the journal does not hold.",
+        started(lastLedgerSequence=12),
+        "hand_over",
+        ["SP501"],
+        source="field case 13 B: langgraph#8039",
+    )
+    yield Case(
+        "ledger-ahead-of-checkpoint",
+        "Effects behind the last checkpoint are in the ledger, and are reused.",
+        started()
+        .ledger(3, "attempting", "a")
+        .ledger(4, "committed", "a")
+        .ledger(5, "attempting", "b")
+        .ledger(6, "committed", "b"),
+        "resume",
+        ["SP760", "SP760"],
+        source="field case 13 A: langgraph#8039",
+    )
+    yield Case(
+        "only-the-writers-version-differs",
+        "Another version of the library wrote the run, which is no reason at all.",
+        started(**{"x-writer": "0.0.1"}),
+        "resume",
+        ["SP799"],
+        source="field case 22: agent-framework#6466",
+    )
+
+
+def terminal() -> Iterator[Case]:
+    done = started().ledger(3, "attempting").ledger(4, "committed").add("run", 5, status="completed")
+    yield Case("completed", "The run is completed and nothing is open.", done, "no_op", ["SP710", "SP760"])
+    yield Case(
+        "completed-with-an-open-effect",
+        "The run was completed over an effect that nobody can vouch for.",
+        started().ledger(3, "attempting").add("run", 5, status="completed"),
+        "hand_over",
+        ["SP712", "SP766"],
+    )
+    yield Case(
+        "cancelled",
+        "The run was cancelled.",
+        started().add("run", 5, status="cancelled"),
+        "give_up",
+        ["SP711"],
+    )
+    yield Case(
+        "asked-to-stop",
+        "Somebody asked the run to stop before its worker died.",
+        started().add("run", 5, status="cancelRequested"),
+        "give_up",
+        ["SP714"],
+    )
+    yield Case(
+        "failed-run",
+        "A failed run is judged like an interrupted one.",
+        started().add("run", 5, status="failed"),
+        "resume",
+        ["SP715"],
+    )
+    yield Case(
+        "sealed",
+        "This copy handed its authority to another.",
+        started().add("run", 5, status="sealed", successor={"uri": "s3://bucket/new", "runId": "run-1"}),
+        "no_op",
+        ["SP713"],
+    )
+    yield Case(
+        "inspect",
+        "A request that only looks never gives leave to act.",
+        started(),
+        "no_op",
+        ["SP716"],
+        request=request("inspect"),
+    )
+
+
+def ownership() -> Iterator[Case]:
+    yield Case("lease-live", "The worker may only be slow.", started(), "wait", ["SP721"], now=30)
+    yield Case(
+        "lease-lapsed-within-the-skew",
+        "The lease lapsed three seconds ago by this clock, which may be off by five.",
+        started(),
+        "wait",
+        ["SP721"],
+        now=2 + 60 + 3,
+        source="field case 18: occurrent#659",
+    )
+    yield Case(
+        "lease-live-owner-dead",
+        "The lease is live, but its owner is proven dead.",
+        started(),
+        "resume",
+        ["SP799"],
+        now=30,
+        facts=facts(29, **DEAD),
+    )
+    yield Case(
+        "caller-fenced",
+        "The caller's epoch is older than the newest one.",
+        started().claim(100, purpose="recovery"),
+        "no_op",
+        ["SP720"],
+        now=LATER,
+        request=request("continue", epoch=1),
+    )
+    yield Case(
+        "two-recoveries-at-once",
+        "Another recovery of this run is still deciding.",
+        started().recover(190, "detected", trigger="leaseLapsed"),
+        "wait",
+        ["SP722"],
+    )
+    released = started().add("lease", 3, event="released", purpose="run", holder="worker-1", ttlSeconds=60)
+    yield Case("lease-released", "The worker gave the run back.", released, "resume", ["SP799"], now=5)
+    interleaved = started().claim(100, purpose="recovery").ledger(101, "attempting", epoch=1)
+    yield Case(
+        "stale-writer",
+        "A worker of an older epoch wrote behind the fence.",
+        interleaved,
+        "hand_over",
+        ["SP304", "SP766"],
+        now=400,
+        source="field case 17: claude-code#39151",
+    )
+
+
+def compatibility() -> Iterator[Case]:
+    saved = started(guardContext={"model": digest("a"), "workflow": digest("b")})
+    now_equal = {"guardContext": {"model": digest("a"), "workflow": digest("b")}}
+    now_other = {"guardContext": {"model": digest("c"), "workflow": digest("b")}}
+    yield Case(
+        "context-equal",
+        "Nothing that the run depends on has moved.",
+        saved,
+        "resume",
+        ["SP799"],
+        facts=facts(**now_equal),
+    )
+    yield Case(
+        "context-moved", "The model is another one.", saved, "hand_over", ["SP730"], facts=facts(**now_other)
+    )
+    yield Case(
+        "context-unknown", "Nobody says what the parts are now.", saved, "reconcile", ["SP732", "SP732"]
+    )
+    yield Case(
+        "context-moved-warned",
+        "The policy only warns when the model moves.",
+        saved,
+        "resume",
+        ["SP731"],
+        facts=facts(**now_other),
+        policy=policy(guardContext={"model": "warn"}),
+    )
+    yield Case(
+        "context-moved-listed",
+        "The policy lists the change as compatible.",
+        saved,
+        "resume",
+        ["SP799"],
+        facts=facts(**now_other),
+        policy=policy(compatibleWith=[{"part": "model", "from": digest("a"), "to": digest("c")}]),
+    )
+    yield Case(
+        "next-step-unknown",
+        "The step that comes next is not in today's code.",
+        started(),
+        "hand_over",
+        ["SP734"],
+        facts=facts(knownSteps=["notify"]),
+    )
+
+
+def compensation() -> Iterator[Case]:
+    undoable = declares(reversibility="compensatable", compensation="refund", effect="payment")
+    paid = started().ledger(3, "attempting", "pay", declares=undoable).ledger(4, "committed", "pay")
+    begun = started().ledger(3, "attempting", "pay", declares=undoable).ledger(4, "committed", "pay")
+    begun.ledger(5, "compensating", "pay")
+    yield Case(
+        "roll-back-begun",
+        "A run that is half undone is undone to the end.",
+        begun,
+        "compensate",
+        ["SP741", "SP741"],
+    )
+    failed = started().ledger(3, "attempting", "pay", declares=undoable).ledger(4, "committed", "pay")
+    failed.ledger(5, "compensating", "pay").ledger(6, "compensationFailed", "pay")
+    yield Case("compensation-failed", "The refund failed.", failed, "hand_over", ["SP740", "SP740"])
+    yield Case(
+        "unwind",
+        "The request asks to undo what was done.",
+        paid,
+        "compensate",
+        ["SP742", "SP760"],
+        request=request("unwind"),
+    )
+    sent = started().ledger(3, "attempting").ledger(4, "committed")
+    yield Case(
+        "unwind-the-irreversible",
+        "A sent message cannot be undone.",
+        sent,
+        "hand_over",
+        ["SP743", "SP742", "SP760"],
+        request=request("unwind"),
+    )
+    yield Case(
+        "unwind-nothing",
+        "There is nothing to undo.",
+        started(),
+        "give_up",
+        ["SP744"],
+        request=request("unwind"),
+    )
+
+
+def budget() -> Iterator[Case]:
+    once = started().claim(100, purpose="recovery")
+    yield Case(
+        "cooling-down",
+        "The last attempt was moments ago.",
+        once,
+        "wait",
+        ["SP750"],
+        now=120,
+        facts=facts(119, owners=[{"leaseEpoch": 2, "state": "dead", "proof": "exit status 1"}]),
+    )
+    thrice = started()
+    for seconds in (100, 1000, 2000):
+        thrice.claim(seconds, purpose="recovery")
+    yield Case(
+        "no-progress",
+        "Three recoveries in a row made no new checkpoint.",
+        thrice,
+        "hand_over",
+        ["SP752"],
+        now=5000,
+        source="field case 30: fabrik#1414",
+    )
+    yield Case(
+        "no-progress-given-up",
+        "The policy gives such a run up.",
+        thrice,
+        "give_up",
+        ["SP752"],
+        now=5000,
+        policy=policy(onBudgetReached="give_up"),
+    )
+    yield Case(
+        "no-progress-with-an-open-effect",
+        "A run with an open effect is never given up.",
+        started()
+        .ledger(3, "attempting", declares=PROBED)
+        .claim(100, purpose="recovery")
+        .claim(1000, purpose="recovery")
+        .claim(2000, purpose="recovery"),
+        "reconcile",
+        ["SP752", "SP765"],
+        now=5000,
+        policy=policy(onBudgetReached="give_up"),
+    )
+    often = started()
+    for number in range(10):
+        often.claim(1000 * (number + 1), purpose="recovery").checkpoint(
+            1000 * (number + 1) + 700, f"cp-{number + 2}"
+        )
+    yield Case(
+        "attempts-spent", "The tenth recovery was the last.", often, "hand_over", ["SP753"], now=20_000
+    )
+    yield Case(
+        "lain-too-long", "After a day a human decides.", started(), "hand_over", ["SP754"], now=100_000
+    )
+    yield Case(
+        "beyond-the-hard-limit",
+        "After a fortnight nothing holds any more.",
+        started(),
+        "hand_over",
+        ["SP757"],
+        now=2_000_000,
+    )
+    spent = started(usage={"seconds": 10, "tokens": 10, "costMicros": 1000, "attempts": 1})
+    yield Case(
+        "budget-spent",
+        "The run has no money left.",
+        spent,
+        "hand_over",
+        ["SP755"],
+        policy=policy(runBudgetCostMicros=1000),
+    )
+    yield Case(
+        "breaker-open",
+        "Recoveries of this workflow fail at the moment.",
+        started(),
+        "wait",
+        ["SP751"],
+        facts=facts(fleet={"breakers": [{"workflow": "publish", "state": "open", "until": at(900)}]}),
+    )
+
+
+def effects() -> Iterator[Case]:
+    sent = started().ledger(3, "attempting").ledger(4, "committed")
+    yield Case(
+        "committed",
+        "The message was sent and the status was not updated: the send is skipped.",
+        sent,
+        "resume",
+        ["SP760"],
+        source="SPEC.md#guard-effects",
+    )
+    yield Case("planned", "Planned and never tried.", started().ledger(3, "planned"), "resume", ["SP761"])
+    open_send = started().ledger(3, "attempting")
+    yield Case(
+        "lost-answer-unkeyed",
+        "The answer is lost, and neither a key nor a probe can tell.",
+        open_send,
+        "hand_over",
+        ["SP766"],
+        source="field case 10: crewAI#5802",
+    )
+    open_keyed = started().ledger(3, "attempting", declares=KEYED)
+    yield Case(
+        "lost-answer-keyed",
+        "The answer is lost, and the provider honours the key.",
+        open_keyed,
+        "resume",
+        ["SP763"],
+        source="field case 10: crewAI#5802",
+    )
+    yield Case(
+        "lost-answer-probe",
+        "The answer is lost, and a probe can tell.",
+        started().ledger(3, "attempting", declares=PROBED),
+        "reconcile",
+        ["SP765"],
+        source="field case 10: crewAI#5802",
+    )
+    timed_out = started().ledger(3, "attempting")
+    timed_out.ledger(
+        4, "failed", error={"class": "read_timeout", "message": None, "retryable": True, "sent": "yes"}
+    )
+    yield Case(
+        "failed-by-timeout",
+        "A timeout is recorded as failed, and is read as in doubt.",
+        timed_out,
+        "hand_over",
+        ["SP766"],
+        source="field case 11: trading-gpt#94",
+    )
+    long_call = Journal().begin(ttl=180).checkpoint(2).ledger(3, "attempting")
+    yield Case(
+        "long-call-lease-live",
+        "A long call is not a lost call.",
+        long_call,
+        "wait",
+        ["SP721", "SP766"],
+        now=100,
+        source="field case 12: langgraph#7417",
+    )
+    yield Case(
+        "long-call-lease-lapsed",
+        "The lease has lapsed without a proof of death; the call is never made again.",
+        long_call,
+        "hand_over",
+        ["SP766"],
+        now=203,
+        source="field case 12: langgraph#7417",
+    )
+    yield Case(
+        "key-lapsed",
+        "The provider's window is over.",
+        started().ledger(3, "attempting", declares=declares(idempotency="keyed", dedupeWindowSeconds=100)),
+        "hand_over",
+        ["SP767"],
+        now=300,
+    )
+    yield Case(
+        "key-lapsed-probe",
+        "The provider's window is over, but it can be asked by the key.",
+        started().ledger(
+            3, "attempting", declares=declares(idempotency="keyed", dedupeWindowSeconds=100, probe="byKey")
+        ),
+        "reconcile",
+        ["SP765"],
+        now=300,
+    )
+    read = started().ledger(3, "attempting", "look", declares=declares(effect="read"))
+    yield Case("read-in-doubt", "A read may be done again.", read, "resume", ["SP762"])
+    write = started().ledger(3, "attempting", "put", declares=NATURAL)
+    yield Case(
+        "natural-in-doubt", "Repeatable, and no older attempt can land any more.", write, "resume", ["SP762"]
+    )
+    yield Case(
+        "natural-too-early",
+        "Repeatable, but the older attempt may still land.",
+        write,
+        "wait",
+        ["SP773"],
+        now=45,
+        facts=facts(
+            44, owners=[{"leaseEpoch": 1, "state": "dead", "proof": "exit status -9", "observedAt": at(40)}]
+        ),
+    )
+    probed = started().ledger(3, "attempting", declares=PROBED)
+    found = {
+        "probes": {
+            "send": {"result": "applied", "consistency": "strong", "observedAt": at(190), "externalRef": "m"}
+        }
+    }
+    yield Case("probe-applied", "The probe found it.", probed, "resume", ["SP776"], facts=facts(**found))
+
+    def not_found(seconds: float, consistency: str = "strong") -> dict[str, Any]:
+        answer = {
+            "result": "notApplied",
+            "consistency": consistency,
+            "observedAt": at(seconds),
+            "externalRef": None,
+        }
+        return {"probes": {"send": answer}}
+
+    yield Case(
+        "probe-not-found-owner-unknown",
+        "Not found proves nothing while its writer may still live.",
+        probed,
+        "reconcile",
+        ["SP775"],
+        facts=facts(**not_found(190)),
+    )
+    yield Case(
+        "probe-not-found-too-early",
+        "Not found proves nothing while the request may still arrive.",
+        probed,
+        "reconcile",
+        ["SP775"],
+        facts=facts(**not_found(60), **DEAD),
+    )
+    yield Case(
+        "probe-not-found-eventual",
+        "Not found proves nothing where answers may be stale.",
+        probed,
+        "reconcile",
+        ["SP775"],
+        facts=facts(**not_found(190, "eventual"), **DEAD),
+    )
+    yield Case(
+        "probe-not-found-proven",
+        "A strong and late probe, and every writer dead: it never happened.",
+        probed,
+        "resume",
+        ["SP777"],
+        facts=facts(**not_found(190), **DEAD),
+    )
+    retry = started().ledger(3, "attempting").ledger(4, "failed")
+    yield Case(
+        "failed-retryable", "Refused before it was sent, and may be tried again.", retry, "resume", ["SP768"]
+    )
+    final = started().ledger(3, "attempting")
+    final.ledger(
+        4, "failed", error={"class": "InvalidRecipient", "message": None, "retryable": False, "sent": "yes"}
+    )
+    yield Case("failed-for-good", "Refused for good.", final, "hand_over", ["SP769"])
+    held = (
+        started()
+        .ledger(3, "attempting", "seat")
+        .ledger(4, "prepared", "seat", reservation={"ref": "r-1", "expiresAt": at(900)})
+    )
+    yield Case("reservation-held", "The provider holds a reservation.", held, "resume", ["SP770"])
+    given_up = started().ledger(3, "attempting").claim(100, purpose="resolution")
+    given_up.ledger(
+        101, "abandoned", evidence={"kind": "human", "ref": "t-1", "by": "ops", "observedAt": at(101)}
+    )
+    yield Case("abandoned", "A human accepted not to know.", given_up, "hand_over", ["SP771"])
+    yield Case(
+        "abandoned-may-skip",
+        "The policy lets a run pass what a human abandoned.",
+        given_up,
+        "resume",
+        ["SP771"],
+        policy=policy(abandonedMaySkip=True),
+    )
+
+
+def world() -> Iterator[Case]:
+    def asked(*events: str, shown: str = digest("f"), expires: float | None = 3600) -> Journal:
+        journal = started()
+        for number, event in enumerate(("requested", *events)):
+            journal.add(
+                "approval",
+                3 + number,
+                approvalId="ap-1",
+                actionId="send",
+                event=event,
+                contentDigest=shown,
+                actor="eve",
+                expiresAt=None if expires is None else at(expires),
+            )
+        return journal
+
+    yield Case("approval-pending", "A human has not answered yet.", asked(), "wait", ["SP780"])
+    yield Case("approval-granted", "A human said yes.", asked("granted"), "resume", ["SP799"])
+    yield Case(
+        "approval-rejected",
+        "A human said no.",
+        asked("rejected"),
+        "hand_over",
+        ["SP781"],
+        source="field case 16: mastra PR#20487",
+    )
+    yield Case(
+        "approval-expired",
+        "The yes has expired, which is not the same as pending.",
+        asked("granted", expires=100),
+        "hand_over",
+        ["SP782"],
+        source="field case 15: octos#1451",
+    )
+    yield Case(
+        "approval-for-other-content",
+        "The arguments were changed after the approval.",
+        asked("granted", shown=digest("a")).ledger(6, "planned"),
+        "hand_over",
+        ["SP761", "SP783"],
+        source="field case 14: extra-org/extra#139",
+    )
+    yield Case(
+        "approval-consumed-by-the-same-action",
+        "The approval was used by this very action, which may be sent again with its key.",
+        asked("granted", "consumed").ledger(6, "attempting", declares=KEYED),
+        "resume",
+        ["SP763"],
+    )
+    yield Case(
+        "gate-unasked",
+        "The run stands at a human gate, and nobody was asked.",
+        started(reason="humanGate"),
+        "wait",
+        ["SP784"],
+    )
+    moved = started(resumePreconditions=[{"type": "externalVersion", "subject": "doc", "expected": "7"}])
+    seen = {"external": {"doc": {"version": "7", "value": None, "observedAt": at(190)}}}
+    other = {"external": {"doc": {"version": "8", "value": None, "observedAt": at(190)}}}
+    yield Case(
+        "external-equal",
+        "The document is the one that was read.",
+        moved,
+        "resume",
+        ["SP799"],
+        facts=facts(**seen),
+    )
+    yield Case(
+        "external-moved",
+        "The document was changed meanwhile.",
+        moved,
+        "hand_over",
+        ["SP791"],
+        facts=facts(**other),
+    )
+    yield Case("external-unknown", "Nobody looked at the document.", moved, "reconcile", ["SP789"])
+    yield Case(
+        "external-moved-rerun",
+        "The policy runs the reads again when the data moved.",
+        moved,
+        "resume",
+        ["SP792"],
+        facts=facts(**other),
+        policy=policy(externalMoved="rerun_reads"),
+    )
+    yield Case(
+        "precondition-of-unknown-type",
+        "What cannot be checked does not hold.",
+        started(resumePreconditions=[{"type": "moonPhase", "subject": "moon", "expected": "full"}]),
+        "hand_over",
+        ["SP788"],
+    )
+    yield Case(
+        "not-after-passed",
+        "The offer ran out.",
+        started(resumePreconditions=[{"type": "notAfter", "subject": "offer", "expected": at(100)}]),
+        "hand_over",
+        ["SP791"],
+    )
+    outbox = started(resumePreconditions=[{"type": "outboxState", "subject": "m-1", "expected": "pending"}])
+    yield Case(
+        "outbox-already-sent",
+        "The outbox says that the message has gone out.",
+        outbox,
+        "hand_over",
+        ["SP791"],
+        facts=facts(outbox={"m-1": "already_sent"}),
+    )
+    yield Case(
+        "facts-stale",
+        "The facts are half an hour old.",
+        started(),
+        "reconcile",
+        ["SP790"],
+        now=3000,
+        facts=facts(100),
+    )
+    plan = b"# plan\n"
+    name = f"runs/run-1/artifacts/sha256/{digest_bytes(plan)[7:]}"
+    reference = {
+        "artifactId": "plan",
+        "uri": None,
+        "digest": digest_bytes(plan),
+        "size": len(plan),
+        "mediaType": "text/markdown",
+    }
+    kept = started(artifactRefs=[reference])
+    yield Case(
+        "artifact-present", "The plan is there and whole.", kept, "resume", ["SP799"], files={name: plan}
+    )
+    yield Case("artifact-missing", "The plan is gone.", kept, "hand_over", ["SP786"])
+    yield Case(
+        "artifact-damaged", "The plan was changed.", kept, "hand_over", ["SP787"], files={name: b"# plot\n"}
+    )
+    yield Case(
+        "roll-back",
+        "A fork from an earlier checkpoint keeps the effects that were done.",
+        started().ledger(3, "attempting").ledger(4, "committed").checkpoint(5, "cp-2"),
+        "resume",
+        ["SP760"],
+        request=request("roll_back", checkpointId="cp-1"),
+    )
+    yield Case(
+        "roll-back-to-nowhere",
+        "The request names a checkpoint that does not exist.",
+        started(),
+        "hand_over",
+        ["SP706"],
+        request=request("roll_back", checkpointId="cp-9"),
+    )
+
+
+def _v2(kind: str, **members: Any) -> bytes:
+    base: dict[str, Any] = {"schemaVersion": "v2", "runId": "run-1", "createdAt": at(2)}
+    if kind == "checkpoint":
+        base |= {
+            "checkpointId": "cp-1",
+            "state": "approved",
+            "stepName": "approve",
+            "inputSnapshot": {},
+            "artifactRefs": [],
+            "sideEffectStatus": {"writePerformed": False, "externalMessageSent": False},
+        }
+    else:
+        base |= {"actionId": "send", "stepName": "notify", "idempotencyKey": "k", "status": "committed"}
+    return json.dumps({**base, **members}, separators=(",", ":")).encode()
+
+
+def weak_levels() -> Iterator[Case]:
+    checkpoints = "runs/run-1/checkpoints.jsonl"
+    ledger = "runs/run-1/ledger.jsonl"
+    saved = {checkpoints: _v2("checkpoint") + b"\n", ledger: _v2("ledger", externalRef="m-1") + b"\n"}
+    vouched = facts(
+        ledgerComplete=True, owners=[{"holder": "worker", "state": "dead", "proof": "exit status -9"}]
+    )
+    yield Case(
+        "v2-absence-proves-nothing",
+        "Records without an order cannot prove that nothing is missing.",
+        Journal(),
+        "reconcile",
+        ["SP723", "SP705", "SP760"],
+        files=saved,
+    )
+    yield Case(
+        "v2-vouched-for",
+        "Somebody knows that the worker is dead and that the ledger is complete.",
+        Journal(),
+        "resume",
+        ["SP760"],
+        files=saved,
+        facts=vouched,
+    )
+    yield Case(
+        "v2-committed-without-reference",
+        "An old ledger says committed and refers to nothing.",
+        Journal(),
+        "hand_over",
+        ["SP766"],
+        files={**saved, ledger: _v2("ledger") + b"\n"},
+        facts=vouched,
+    )
+    torn = _v2("checkpoint") + b"\n" + _v2("checkpoint", checkpointId="cp-2")[:60]
+    yield Case(
+        "newest-checkpoint-torn",
+        "The newest checkpoint is torn; the ledger covers what was done since.",
+        Journal(),
+        "resume",
+        ["SP703", "SP760"],
+        files={**saved, checkpoints: torn},
+        facts=vouched,
+        source="field case 8: Lightning#19970",
+    )
+    yield Case(
+        "ledger-torn",
+        "The torn tail of a ledger may hide an attempt.",
+        Journal(),
+        "hand_over",
+        ["SP113", "SP760"],
+        files={**saved, ledger: _v2("ledger", externalRef="m-1") + b"\n" + _v2("ledger")[:40]},
+        facts=vouched,
+        source="field case 1: claude-code#52387",
+    )
+
+
+def write(case: Case, folder: Path) -> None:
+    """Lay the case down, judge it, and keep the decision if it is the one that the case promises."""
+    shutil.rmtree(folder, ignore_errors=True)
+    store = folder / "store"
+    store.mkdir(parents=True)
+    case.journal.write(store)
+    for key in case.without:
+        (store / key).unlink()
+    for key, data in case.files.items():
+        (store / key).parent.mkdir(parents=True, exist_ok=True)
+        (store / key).write_bytes(data)
+    expect: dict[str, Any] = {"command": "guard", "summary": case.summary}
+    expect["source"] = case.source or "SPEC.md#guard"
+    expect |= {"store": "store", "run": "run-1", "now": at(case.now)}
+    for name in ("facts", "policy", "request"):
+        document = getattr(case, name)
+        if document is not None:
+            expect[name] = f"{name}.json"
+            _dump(folder / f"{name}.json", document)
+    opened = open_store(str(store))
+    run = load_run(opened, "run-1").run
+    assert run is not None
+    decision = evaluate(
+        run,
+        case.facts,
+        parse_policy(case.policy, workflow="publish"),
+        case.request,
+        START + int(case.now * SECOND),
+        artifacts=gather_artifacts(opened, run),
+    )
+    got = (decision.verdict, [reason.code for reason in decision.reasons])
+    if got != (case.verdict, list(case.codes)):
+        sys.exit(
+            f"{case.name}: expected {(case.verdict, list(case.codes))}, got {got}\n{decision.document()}"
+        )
+    _dump(folder / "decision.json", decision.document())
+    expect |= {"exit": EXIT_CODES[case.verdict], "decision": "decision.json"}
+    _dump(folder / "expect.json", expect)
+
+
+def _dump(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    shutil.rmtree(ROOT, ignore_errors=True)
+    for each in cases():
+        write(each, ROOT / each.name)

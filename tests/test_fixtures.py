@@ -1,0 +1,153 @@
+"""The conformance suite in `fixtures/`, run through the public interface as fixtures/README.md says."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+import safepoint
+from safepoint import schemas
+from safepoint.cli.main import safepoint as command_line
+from safepoint.core.digest import canonical, digest_value
+from safepoint.core.kind import recognise
+from safepoint.rules import severity, to_finding
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+CASES = sorted(path.parent for path in FIXTURES.rglob("expect.json"))
+
+
+def load(path: Path) -> Any:
+    return json.loads(path.read_bytes())
+
+
+SCHEMA = jsonschema.Draft202012Validator(load(FIXTURES / "expect.schema.json"))
+
+
+def inputs_of(expect: dict[str, Any]) -> list[str]:
+    usual = [name for name in ("input.json", "input.jsonl", "store") if Path(name).exists()]
+    inputs = expect.get("inputs") or usual[:1]
+    for name in inputs:
+        if name.endswith("/"):
+            Path(name).mkdir(exist_ok=True)
+    return inputs
+
+
+def agree(found: Iterable[safepoint.Finding], expected: list[dict[str, Any]]) -> None:
+    """In any order; where the expectation leaves the pointer out, any pointer will do."""
+    free = {finding["code"] for finding in expected if "pointer" not in finding}
+    plain = [
+        {"code": f.code, "severity": f.severity, "file": f.key, "line": f.line}
+        | ({} if f.code in free else {"pointer": f.pointer})
+        for f in found
+    ]
+    assert in_any_order(plain) == in_any_order(expected)
+
+
+def in_any_order(findings: list[dict[str, Any]]) -> list[str]:
+    return sorted(json.dumps(finding, sort_keys=True) for finding in findings)
+
+
+def without_messages(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: without_messages(inner) for name, inner in value.items() if name != "message"}
+    return [without_messages(inner) for inner in value] if isinstance(value, list) else value
+
+
+def without_tool(record: dict[str, Any]) -> dict[str, Any]:
+    record.get("migratedFrom", {}).pop("tool", None)
+    return record
+
+
+def run(*arguments: str) -> int:
+    return CliRunner().invoke(command_line, arguments).exit_code
+
+
+def validate(expect: dict[str, Any]) -> None:
+    inputs = inputs_of(expect)
+    agree(safepoint.validate(*inputs), expect["findings"])
+    assert run("validate", *inputs) == expect["exit"]
+
+
+def migrate(expect: dict[str, Any]) -> None:
+    data, to, loss = Path("input.json").read_bytes(), expect["to"], expect.get("allowLoss", False)
+    result = safepoint.migrate(data, to, allow_loss=loss)
+    agree((to_finding(fault, data) for fault in result.faults), expect["findings"])
+    if expect["output"] is None:
+        assert result.data is None
+    else:
+        assert result.data is not None
+        assert without_tool(json.loads(result.data)) == without_tool(load(Path(expect["output"])))
+        identity, _ = recognise(json.loads(result.data))
+        assert identity is not None
+        assert [f for f in schemas.check(identity, json.loads(result.data)) if severity(f.code) == "error"] == []
+    options = ["--allow-loss"] if loss else []
+    assert run("migrate", "input.json", "--to", to, *options) == expect["exit"]
+
+
+def guard(expect: dict[str, Any]) -> None:
+    documents = {name: expect[name] for name in ("facts", "policy", "request") if name in expect}
+    decision = safepoint.guard(expect["store"], expect["run"], now=expect["now"], **documents)
+    if "verdict" in expect:
+        assert decision.verdict == expect["verdict"]
+    else:
+        assert without_messages(decision.document()) == without_messages(load(Path(expect["decision"])))
+    options = [part for name, path in documents.items() for part in (f"--{name}", path)]
+    assert (
+        run("guard", expect["store"], "--run", expect["run"], "--now", expect["now"], *options)
+        == expect["exit"]
+    )
+
+
+def canonicalise(expect: dict[str, Any]) -> None:
+    value = load(Path("input.json"))
+    assert canonical(value) == Path(expect["output"]).read_bytes()
+    assert digest_value(value) == expect["digest"]
+
+
+COMMANDS = {"validate": validate, "migrate": migrate, "guard": guard, "canonical": canonicalise}
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.relative_to(FIXTURES).as_posix())
+def test_a_case_comes_out_as_expected(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expect = load(case / "expect.json")
+    SCHEMA.validate(expect)
+    scratch = tmp_path / "case"
+    shutil.copytree(case, scratch)
+    monkeypatch.chdir(scratch)
+    if "pad" in expect:
+        with Path(expect["pad"]["file"]).open("ab") as file:
+            file.write(b" " * (expect["pad"]["size"] - file.tell()))
+    before = contents(scratch)
+    COMMANDS[expect["command"]](expect)
+    assert {path: data for path, data in contents(scratch).items() if path in before} == before
+
+
+def test_the_schema_of_expectations_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA.schema)
+
+
+def test_every_folder_of_the_suite_has_cases() -> None:
+    assert {case.relative_to(FIXTURES).parts[0] for case in CASES} == {
+        "good", "warn", "bad", "hostile", "migrate", "guard", "canonical"
+    }  # fmt: skip
+
+
+def test_every_file_of_the_suite_belongs_to_a_case() -> None:
+    own = {FIXTURES / "README.md", FIXTURES / "expect.schema.json"}
+    files = {path for path in FIXTURES.rglob("*") if path.is_file()} - own
+    assert {path for path in files if not any(path.is_relative_to(case) for case in CASES)} == set()
+
+
+def test_no_case_lies_in_another() -> None:
+    assert [case for case in CASES if any(outer in CASES for outer in case.parents)] == []
