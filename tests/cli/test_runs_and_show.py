@@ -16,7 +16,7 @@ LIVE = "2026-05-07T10:00:20Z"
 
 SHOWN = """\
 run run_123, workflow publish
-state   interrupted: its owner is gone, and the run did not end
+state   interrupted: nobody holds its lease any more, and the run did not end
 level   fenced, 5 records
 lease   epoch 1, holder worker-1, lapsed 2026-05-07T10:01:15Z (8 min 45 s ago)
 alive   last sign of life 2026-05-07T10:00:05Z (9 min 55 s ago)

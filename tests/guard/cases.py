@@ -529,6 +529,14 @@ def effects() -> Iterator[Case]:
         ["SP765"],
         now=300,
     )
+    undone = declares(reversibility="compensatable", compensation="release", compensationConsumesKey=True)
+    yield Case(
+        "undo-is-harmless",
+        "Nobody can tell, but taking it back does no harm where nothing happened.",
+        started().ledger(3, "attempting", declares=undone),
+        "compensate",
+        ["SP772"],
+    )
     read = started().ledger(3, "attempting", "look", declares=declares(effect="read"))
     yield Case("read-in-doubt", "A read may be done again.", read, "resume", ["SP762"])
     write = started().ledger(3, "attempting", "put", declares=NATURAL)

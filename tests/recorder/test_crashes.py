@@ -13,12 +13,9 @@ from typing import Any
 
 import pytest
 
-from safepoint.guard import evaluate
-from safepoint.model.run import Run
-from safepoint.policy import parse_policy
-from safepoint.recorder import ResumeRefused
 from safepoint.reader import load_run
-from safepoint.store import Store, open_store
+from safepoint.recorder import ResumeRefused
+from safepoint.store import open_store
 
 TOOLS = ("unkeyed", "probe", "keyed")
 ROUNDS = 8
@@ -116,10 +113,6 @@ def test_a_second_crash_during_the_recovery_changes_nothing_of_that(
             end = outcomes.play(at, second)
             outcomes.check()
             assert end == "done" or tool == "unkeyed"
-
-
-def guard(store: Store, run: Run, facts: dict[str, object], now: int) -> str:
-    return evaluate(run, facts, parse_policy(None, workflow="billing"), None, now).verdict
 
 
 @pytest.mark.parametrize(

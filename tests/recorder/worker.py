@@ -46,7 +46,9 @@ class MemoryStore(Store):
         return self.objects[key]
 
     def list(self, prefix: str = "") -> Iterator[Entry]:
-        yield from (Entry(key, len(self.objects[key])) for key in sorted(self.objects) if key.startswith(prefix))
+        yield from (
+            Entry(key, len(self.objects[key])) for key in sorted(self.objects) if key.startswith(prefix)
+        )
 
     def folders(self, prefix: str = "") -> Iterator[str]:
         below = (key.removeprefix(prefix) for key in self.objects if key.startswith(prefix))
@@ -121,7 +123,9 @@ class Countdown:
 class Provider:
     """Applies payments and counts what it truly applied; one line a payment in `book`, or in memory."""
 
-    def __init__(self, store: Store, hook: Callable[[str], None], *, keyed: bool, book: Path | None = None) -> None:
+    def __init__(
+        self, store: Store, hook: Callable[[str], None], *, keyed: bool, book: Path | None = None
+    ) -> None:
         self.store = store
         self.hook = hook
         self.keyed = keyed
@@ -202,10 +206,14 @@ def go_on(store: Store, clock: Callable[[], int], facts: dict[str, object]) -> R
 def work(run: RecordedRun, provider: Provider, tool: str) -> None:
     """The scripted run: a payment, a checkpoint, a note."""
     if run.last_checkpoint is None:
-        run.checkpoint("cp_01", state="started", step_name="begin", next_steps=["pay", "note"], reason="beforeEffect")
+        run.checkpoint(
+            "cp_01", state="started", step_name="begin", next_steps=["pay", "note"], reason="beforeEffect"
+        )
     if "pay" in run.next_steps:
         key = "run-1_pay_v1" if tool == "keyed" else None
-        with run.effect("pay", step_name="pay", request={"amount": 5}, key=key, declares=TOOLS[tool]) as effect:
+        with run.effect(
+            "pay", step_name="pay", request={"amount": 5}, key=key, declares=TOOLS[tool]
+        ) as effect:
             effect.call(provider.pay, run, "run-1_pay_v1")
         run.checkpoint("cp_02", state="paid", step_name="pay", next_steps=["note"], reason="afterEffect")
     natural = Declares(effect="write", idempotency="natural")
@@ -231,10 +239,8 @@ def main() -> None:
         return int(now[0])
 
     run = stored(store.inner)
-    if run is None:
-        opened = begin(store, clock)
-    else:
-        opened = go_on(store, clock, facts_of(run, clock(), provider, given.tool))
+    facts = facts_of(run, clock(), provider, given.tool) if run else {}
+    opened = go_on(store, clock, facts) if run else begin(store, clock)
     work(opened, provider, given.tool)
 
 

@@ -57,6 +57,8 @@ class Declaration:
     """Nanoseconds until an applied effect shows in the provider's answers."""
     reversibility: str = "irreversible"
     compensation: str | None = None
+    compensation_consumes_key: bool = False
+    """The compensation carries the original key, does nothing where nothing happened, and uses the key up."""
     declared: bool = False
 
     @classmethod
@@ -71,6 +73,7 @@ class Declaration:
             probe_settle=int(value.get("probeSettleSeconds") or 0) * SECOND,
             reversibility=value.get("reversibility") or "irreversible",
             compensation=value.get("compensation"),
+            compensation_consumes_key=value.get("compensationConsumesKey") is True,
             declared=True,
         )
 

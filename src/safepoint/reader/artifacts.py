@@ -12,7 +12,7 @@ from safepoint.core.digest import digest_bytes
 from safepoint.model.run import Run
 from safepoint.reader.texts import leads_outside
 from safepoint.store import AbsentError, Store, StoreError
-from safepoint.store.layout import artifact_key
+from safepoint.store.layout import artifact_key, run_prefix
 
 
 def gather_artifacts(store: Store, run: Run) -> Mapping[str, str]:
@@ -29,7 +29,7 @@ def _status(store: Store, run: Run, reference: Mapping[str, Any]) -> str:
     if uri is not None and ("://" in uri or leads_outside(uri)):
         return "unknown"
     try:
-        data = store.get(str(uri) if uri is not None else artifact_key(run.run_id, str(digest)))
+        data = store.get(run_prefix(run.run_id) + str(uri) if uri is not None else artifact_key(run.run_id, str(digest)))
     except AbsentError:
         return "missing"
     except StoreError:

@@ -168,8 +168,10 @@ class Effect(AbstractContextManager["Effect"]):
         return action if action.status == "committed" or permitted else None
 
     def _recall(self, action: Action) -> Any:
-        self.receipt = Receipt(action.result, action.external_ref, action.message_id)
-        return action.result
+        ledger = (record.value for record in reversed(action.records) if record.kind == "ledger")
+        committed = next((value for value in ledger if value["status"] == "committed"), {})
+        self.receipt = Receipt(committed.get("result"), action.external_ref, action.message_id)
+        return self.receipt.result
 
     def _begin(self) -> Record | None:
         """The won ``attempting`` record; None: somebody proved meanwhile that the effect is applied."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from safepoint.core.timestamp import parse_time
-from safepoint.render.overview import quote, when
+from safepoint.render.overview import quote, short, when
 from safepoint.render.terminal import Cell, Screen, plain
 
 VERDICTS: Mapping[str, tuple[str, str]] = {
@@ -59,7 +59,9 @@ def decision_text(document: Mapping[str, Any], store: str, screen: Screen) -> st
 def _head(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     style, words = VERDICTS[document["verdict"]]
     until = (
-        f" before {document['notBefore']}" if document["verdict"] == "wait" and document["notBefore"] else ""
+        f" before {short(document['notBefore'], up=True)}"
+        if document["verdict"] == "wait" and document["notBefore"]
+        else ""
     )
     yield f"{screen.paint(document['verdict'], style)}: {words}{until}"
     start = (
@@ -67,8 +69,8 @@ def _head(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
         if document["checkpointId"]
         else "without a checkpoint"
     )
-    about = f"run {plain(document['runId'])}, goal {document['goal']}, {start}; judged as of {document['evaluatedAt']}"
-    yield screen.paint(about, "dim")
+    about = f"run {plain(document['runId'])}, goal {document['goal']}, {start}"
+    yield screen.paint(f"{about}; judged as of {short(document['evaluatedAt'])}", "dim")
 
 
 def _why(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
@@ -133,7 +135,7 @@ def _wait(document: Mapping[str, Any], again: str) -> Iterator[list[str]]:
     until = document["notBefore"]
     if until:
         distance = when(until, parse_time(document["evaluatedAt"]))
-        yield [f"Leave it alone, and ask again {distance}, at {until}:", f"  {again}"]
+        yield [f"Leave it alone, and ask again {distance}, at {short(until, up=True)}:", f"  {again}"]
     else:
         yield ["Leave it alone, and ask again later:", f"  {again}"]
 
@@ -146,8 +148,14 @@ def _answers(document: Mapping[str, Any], again: str) -> Iterator[list[str]]:
     in_doubt = {item.get("actionId") for item in document["plan"] if item["do"] == "handOver"}
     answerable = [need for need in missing if need["kind"] != "human" or need["subject"] in in_doubt]
     if answerable:
+        known = document["basis"]["factsDigest"] is not None
+        place = (
+            "Add what you found to the facts that you gave, in this form"
+            if known
+            else ("Write what you found into a facts file, say facts.json")
+        )
         yield [
-            "Write what you found into a facts file, say facts.json:",
+            f"{place}:",
             *(f"  {line}" for line in _skeleton(document, answerable)),
             "and ask again:",
             f"  {again} --facts facts.json",
@@ -167,7 +175,7 @@ _ASK: Mapping[str, str] = {
 
 def _skeleton(document: Mapping[str, Any], needs: Sequence[Mapping[str, Any]]) -> list[str]:
     """A facts document that answers `needs`, with gaps that only the reader can fill."""
-    time = f"{FILL_IN}: when you looked, such as {document['evaluatedAt']}"
+    time = f"{FILL_IN}: when you looked, such as {short(document['evaluatedAt'])}"
     facts: dict[str, Any] = {
         "recordType": "facts",
         "schemaVersion": "v3",
@@ -232,5 +240,5 @@ def _basis(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
         else "records without order"
     )
     epoch = f"epoch {basis['leaseEpoch']}" if basis["leaseEpoch"] else "no lease"
-    until = f"; valid until {document['validUntil']}" if document["validUntil"] else ""
+    until = f"; valid until {short(document['validUntil'])}" if document["validUntil"] else ""
     yield screen.paint(f"stands on {stands}, {epoch}{until}", "dim")

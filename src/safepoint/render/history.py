@@ -16,7 +16,7 @@ from safepoint.model.ledger import Action
 from safepoint.model.record import Record
 from safepoint.model.run import Run
 from safepoint.render.findings import finding_document
-from safepoint.render.overview import overview, pending
+from safepoint.render.overview import overview, pending, short
 
 PAYLOADS = ("input", "inputSnapshot", "stateSnapshot", "result", "error")
 """Members that may hold a user's data, and so are only shown on request."""
@@ -162,7 +162,7 @@ def _approval_words(value: Mapping[str, Any]) -> str:
     about = value.get("actionId") or value.get("checkpointId")
     subject = f" for {about}" if about else ""
     by = f" by {value['actor']}" if value.get("actor") else ""
-    until = f", until {value['expiresAt']}" if value.get("expiresAt") else ""
+    until = f", until {short(value['expiresAt'])}" if value.get("expiresAt") else ""
     return f"approval {value['approvalId']}{subject}: {value['event']}{by}{until}"
 
 

@@ -115,7 +115,7 @@ def _row(run: Mapping[str, Any], now: int) -> list[Cell]:
         str(counts["actions"]),
         (str(counts["openActions"]), "bold yellow" if counts["openActions"] else ""),
         (str(counts["faults"]), "bold red" if counts["faults"] else ""),
-        f"{last} ({when(last, now)})" if last else "not recorded",
+        f"{short(last)} ({when(last, now)})" if last else "not recorded",
     ]
 
 
@@ -128,6 +128,12 @@ def when(time: str, now: int) -> str:
     """How far the RFC 3339 `time` lies from `now` (nanoseconds): ``3 h 12 min ago``."""
     distance = now - parse_time(time)
     return f"{ago(distance)} ago" if distance >= 0 else f"in {ago(distance)}"
+
+
+def short(time: str, *, up: bool = False) -> str:
+    """The RFC 3339 `time` to the millisecond, which is what a human reads: cut off, or rounded up."""
+    nanoseconds = parse_time(time)
+    return format_time((-(-nanoseconds // 1_000_000) if up else nanoseconds // 1_000_000) * 1_000_000)
 
 
 def quote(argument: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from safepoint.core.timestamp import parse_time
 from safepoint.render.findings import STYLES
 from safepoint.render.history import compact
-from safepoint.render.overview import STATE_STYLES, quote, when
+from safepoint.render.overview import STATE_STYLES, quote, short, when
 from safepoint.render.terminal import Cell, Screen, count, plain
 
 _LEDGER = {
@@ -27,7 +27,7 @@ _LEDGER = {
 
 _SAYS = {
     "running": "its owner showed a sign of life within the lease",
-    "interrupted": "its owner is gone, and the run did not end",
+    "interrupted": "nobody holds its lease any more, and the run did not end",
     "waiting": "a human was asked and has not answered",
     "unknown": "it did not end, and without a lease no record says whether anybody works on it",
     "completed": "it came to its end",
@@ -67,10 +67,10 @@ def _head(document: Mapping[str, Any], now: int, screen: Screen) -> str:
         left = "given back" if owner["released"] else _lapse(owner["lapsesAt"], now)
         lines.append(f"lease   epoch {owner['leaseEpoch']}, holder {plain(owner['holder']) or '?'}, {left}")
         lines.append(
-            f"alive   last sign of life {owner['lastSignOfLife']} ({when(owner['lastSignOfLife'], now)})"
+            f"alive   last sign of life {short(owner['lastSignOfLife'])} ({when(owner['lastSignOfLife'], now)})"
         )
     elif last := document["lastRecordAt"]:
-        lines.append(f"alive   last record {last} ({when(last, now)}); nobody ever claimed a lease")
+        lines.append(f"alive   last record {short(last)} ({when(last, now)}); nobody ever claimed a lease")
     if document["cancelRequestedAt"]:
         lines.append(
             screen.paint(f"stop    somebody asked it to stop at {document['cancelRequestedAt']}", "yellow")
@@ -79,7 +79,9 @@ def _head(document: Mapping[str, Any], now: int, screen: Screen) -> str:
 
 
 def _lapse(time: str, now: int) -> str:
-    return f"{'lapsed' if parse_time(time) <= now else 'holds until'} {time} ({when(time, now)})"
+    return (
+        f"{'lapsed' if parse_time(time) <= now else 'holds until'} {short(time, up=True)} ({when(time, now)})"
+    )
 
 
 def _timeline(document: Mapping[str, Any], screen: Screen) -> str:
@@ -93,7 +95,15 @@ def _timeline(document: Mapping[str, Any], screen: Screen) -> str:
         text = event["text"]
         if event.get("values"):
             text += f"  {compact(event['values'])}"
-        rows.append([number, event["createdAt"] or "not recorded", epoch, event["kind"], text])
+        rows.append(
+            [
+                number,
+                short(event["createdAt"]) if event["createdAt"] else "not recorded",
+                epoch,
+                event["kind"],
+                text,
+            ]
+        )
     table = screen.table(("#", "time", "epoch", "kind", "what happened"), rows)
     end = ""
     if document["state"] in {"interrupted", "unknown"}:
@@ -124,7 +134,7 @@ def _approvals(document: Mapping[str, Any], now: int, screen: Screen) -> str:
         [
             approval["approvalId"],
             approval["actionId"] or approval["checkpointId"] or "-",
-            f"{approval['expiresAt']} ({when(approval['expiresAt'], now)})"
+            f"{short(approval['expiresAt'])} ({when(approval['expiresAt'], now)})"
             if approval["expiresAt"]
             else "never",
         ]
@@ -144,7 +154,7 @@ def _recoveries(document: Mapping[str, Any], screen: Screen) -> str:
             "-" if episode["leaseEpoch"] is None else str(episode["leaseEpoch"]),
             episode["fromCheckpointId"] or "-",
             episode["failureOf"] or "not said",
-            episode["failureSignature"] or "-",
+            _abridged(episode["failureSignature"] or "-"),
         ]
         for episode in document["recoveries"]
     ]
@@ -152,6 +162,10 @@ def _recoveries(document: Mapping[str, Any], screen: Screen) -> str:
         return ""
     headings = ("episode", "state", "epoch", "from checkpoint", "what failed", "signature")
     return f"{screen.paint('rounds of recovery', 'bold')}\n{screen.table(headings, rows)}"
+
+
+def _abridged(name: str) -> str:
+    return f"{name[:19]}…" if name.startswith("sha256:") else name
 
 
 def _findings(document: Mapping[str, Any], screen: Screen) -> str:

@@ -6,7 +6,6 @@ Not decided here: whether the output is a terminal (``cli`` looks).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -25,18 +24,19 @@ _ANSI = {
     "cyan": "36",
 }
 
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-
 Cell = str | tuple[str, str]
 """A table's cell: its text, or text and style."""
 
 
 def plain(text: str) -> str:
-    """`text` on one line: control characters, bidirectional overrides and lone surrogates become escapes.
+    """`text` on one line: what no terminal prints as a letter, a sign or a space becomes an escape.
 
-    Names and messages hold what others wrote: raw, they could move the cursor, hide a line or break the encoder.
+    Names and messages hold what others wrote: control characters could move the cursor or hide a line, overrides
+    of the writing direction could turn it round, and lone surrogates break the encoder.
     """
-    return _UNSAFE.sub(lambda found: ascii(found[0])[1:-1], text)
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
 
 def to_json(document: Any) -> bytes:

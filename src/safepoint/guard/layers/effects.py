@@ -219,6 +219,15 @@ def _in_doubt(case: Case, opinion: Opinion, action: Action) -> None:
         )
     elif declares.probe != "none":
         _probe(case, opinion, action)
+    elif declares.compensation and declares.compensation_consumes_key and action.key is not None:
+        _decide(
+            opinion,
+            action,
+            "compensate",
+            "SP772",
+            "compensate",
+            "in doubt; its compensation does nothing where nothing happened, and uses the key up",
+        )
     elif declares.idempotency == "keyed" and action.key is not None:
         _decide(
             opinion,

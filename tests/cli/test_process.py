@@ -1,0 +1,97 @@
+"""The command as a process of its own: start-up, streams, signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "safepoint"]
+RECORD = '{"actionId": "a", "runId": "r", "stepName": "s", "idempotencyKey": "k", "status": "committed"}'
+HEAVY = {"fsspec", "jsonschema", "rich", "referencing"}
+
+
+def imported(*arguments: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "safepoint", *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = (line for line in done.stderr.splitlines() if line.startswith("import time:"))
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in lines}
+
+
+def test_a_sound_file_is_validated_without_any_slow_package(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.json"
+    path.write_text(RECORD)
+    modules = imported("validate", str(path))
+    assert "safepoint" in modules
+    assert not modules & HEAVY
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("--help",), ("schema",), ("explain", "SP001")])
+def test_small_commands_import_no_slow_package(arguments: tuple[str, ...]) -> None:
+    assert not imported(*arguments) & HEAVY
+
+
+def test_a_closed_pipe_ends_the_command_quietly(tmp_path: Path) -> None:
+    path = tmp_path / "many.jsonl"
+    path.write_text('{"actionId": 1, "runId": "r"}\n' * 3000)
+    process = subprocess.Popen(
+        [*COMMAND, "validate", "--limit", "0", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert b"Traceback" not in process.stderr.read()
+    assert process.wait() == 141
+    process.stderr.close()
+
+
+def test_an_interrupt_ends_the_command_with_130() -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "validate", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    time.sleep(1)  # until it waits for its input
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    assert process.returncode == 130
+    assert said.strip() == b"interrupted"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+@pytest.mark.parametrize("output_format", ["text", "json"])
+def test_a_name_that_is_no_utf8_is_reported(tmp_path: Path, output_format: str) -> None:
+    path = os.fsencode(tmp_path) + b"/caf\xe9.json"
+    Path(os.fsdecode(path)).write_text('{"runId": "\\ud83d"}')
+    done = subprocess.run(
+        [*COMMAND, "validate", "--format", output_format, path], capture_output=True, check=False
+    )
+    assert done.returncode == 1
+    assert b"SP108" in done.stdout
+    assert b"caf" in done.stdout
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_terminal_that_lacks_a_letter_hides_no_finding(tmp_path: Path) -> None:
+    path = tmp_path / "漢.json"
+    path.write_text("{")
+    environment = os.environ | {"PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run([*COMMAND, "validate", path], capture_output=True, check=False, env=environment)
+    assert done.returncode == 1
+    assert b"\\u6f22.json:1:2: SP103" in done.stdout
+
+
+def test_a_record_larger_than_a_pipe_comes_out_whole(tmp_path: Path) -> None:
+    path = tmp_path / "cp.json"
+    path.write_text(json.dumps(json.loads(RECORD) | {"x-big": "y" * 300_000}))
+    done = subprocess.run([*COMMAND, "migrate", "--to", "v3", path], capture_output=True, check=True)
+    assert json.loads(done.stdout)["x-big"] == "y" * 300_000

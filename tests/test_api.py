@@ -1,0 +1,145 @@
+"""What ``import safepoint`` gives to a program."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import safepoint
+
+STORE = Path(__file__).parents[1] / "fixtures/good/run-with-an-effect/store"
+RECORD = {
+    "actionId": "a",
+    "runId": "r",
+    "stepName": "s",
+    "idempotencyKey": "k",
+    "status": "committed",
+    "externalRef": "m",
+}
+
+
+def run_python(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def test_importing_the_package_imports_nothing_but_itself() -> None:
+    code = "import sys, safepoint; print(sorted(m for m in sys.modules if m.startswith('safepoint')))"
+    assert run_python(code) == "['safepoint', 'safepoint.version']"
+
+
+def test_functions_win_over_the_rooms_of_the_same_names() -> None:
+    code = (
+        "import safepoint, safepoint.guard, safepoint.migrate\n"
+        "from safepoint.guard import evaluate\n"
+        "from safepoint import guard, migrate\n"
+        "print(callable(guard), callable(migrate), callable(safepoint.guard), callable(evaluate))"
+    )
+    assert run_python(code) == "True True True True"
+
+
+@pytest.mark.parametrize("name", safepoint.__all__)
+def test_every_public_name_is_there_documented_and_listed(name: str) -> None:
+    assert name in dir(safepoint)
+    assert getattr(safepoint, name).__doc__
+
+
+def test_validate_yields_findings_and_counts() -> None:
+    findings = safepoint.validate(json.dumps(RECORD).encode(), json.dumps({**RECORD, "status": 1}).encode())
+    (finding,) = findings
+    assert isinstance(finding, safepoint.Finding)
+    assert (finding.code, finding.severity, finding.pointer) == ("SP201", "error", "/status")
+    assert (findings.files, findings.records, findings.evaluated) == (2, 1, True)
+    assert findings.summary()["codes"] == {"SP201": 1}
+
+
+def test_validate_reads_paths_and_reports_what_it_cannot_read(tmp_path: Path) -> None:
+    assert [f.code for f in safepoint.validate(STORE)] == []
+    validation = safepoint.validate(tmp_path / "absent", str(STORE))
+    assert [f.code for f in validation] == ["SP001"]
+    assert not validation.evaluated
+    assert validation.runs == 1
+
+
+def test_zero_records_are_a_finding() -> None:
+    assert [f.code for f in safepoint.validate()] == ["SP001"]
+
+
+def test_findings_of_a_run_come_in_the_order_of_its_files(tmp_path: Path) -> None:
+    lines = [json.dumps({**RECORD, "status": 1}), "{", json.dumps({**RECORD, "runId": 2, "actionId": 3})]
+    (tmp_path / "ledger.jsonl").write_text("\n".join(lines) + "\n")
+    places = [(f.line, f.column, f.code) for f in safepoint.validate(tmp_path / "ledger.jsonl")]
+    assert len(places) >= 4
+    assert [place[0] for place in places if place[0] > 1] == sorted(p[0] for p in places if p[0] > 1)
+
+
+def test_migrate_takes_bytes_or_a_value() -> None:
+    up = safepoint.migrate(RECORD)
+    assert isinstance(up, safepoint.Migrated)
+    assert up.data is not None
+    assert json.loads(up.data)["schemaVersion"] == "v3"
+    down = safepoint.migrate(up.data, to="v2")
+    assert down.data is not None
+    assert json.loads(down.data) == RECORD
+
+
+def test_migrate_refuses_with_faults_and_raises_only_for_a_version_that_is_none() -> None:
+    refused = safepoint.migrate(b"{")
+    assert refused.data is None
+    assert [fault.code for fault in refused.faults] == ["SP103"]
+    with pytest.raises(ValueError, match="expected a format version"):
+        safepoint.migrate(RECORD, to="3")
+
+
+def test_guard_decides_at_the_moment_that_it_is_given() -> None:
+    first = safepoint.guard(STORE, "run-1", now="2026-05-07T10:10:00Z")
+    again = safepoint.guard(safepoint.open_store(str(STORE)), "run-1", now=first.evaluated_at)
+    assert isinstance(first, safepoint.Decision)
+    assert first == again
+    assert first.verdict == "no_op"
+
+
+def test_guard_uses_this_clock_when_it_is_given_none() -> None:
+    assert safepoint.guard(STORE, "run-1").evaluated_at > 1_700_000_000_000_000_000
+
+
+def test_guard_takes_documents_as_values() -> None:
+    request = {"recordType": "request", "schemaVersion": "v3", "goal": "inspect"}
+    decision = safepoint.guard(STORE, "run-1", request=request, policy={"leaseSeconds": 90})
+    assert (decision.goal, decision.verdict) == ("inspect", "no_op")
+
+
+@pytest.mark.parametrize(
+    ("document", "value", "code"),
+    [
+        ("policy", {"leaseSecond": 90}, "SP203"),
+        ("policy", {"leaseSeconds": "90"}, "SP201"),
+        ("request", {"recordType": "request", "schemaVersion": "v3", "goal": "go"}, "SP209"),
+        ("facts", {"recordType": "facts", "schemaVersion": "v3", "runId": "run-1"}, "SP202"),
+        ("facts", {"runId": "run-1"}, "SP003"),
+    ],
+)
+def test_guard_refuses_documents_that_are_not_sound(
+    document: str, value: dict[str, object], code: str
+) -> None:
+    with pytest.raises(safepoint.InputRefusedError, match=code) as refused:
+        safepoint.guard(STORE, "run-1", **{document: value})  # type: ignore[arg-type]
+    assert [finding.code for finding in refused.value.findings] == [code]
+    assert refused.value.findings[0].url == document
+
+
+def test_an_unknown_run_names_its_neighbours() -> None:
+    with pytest.raises(safepoint.UnknownRunError, match="did you mean run-1") as unknown:
+        safepoint.guard(STORE, "run-2")
+    assert unknown.value.near == ("run-1",)
+
+
+def test_a_store_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises((safepoint.StoreError, safepoint.UnknownRunError)):
+        safepoint.guard(tmp_path / "absent", "run-1")
