@@ -322,7 +322,7 @@ def _document(
         value, data = dict(given), encode_record(given)
     else:
         place, data = _fetch(os.fspath(given), options)
-        if place.url.endswith(".toml"):
+        if place.key.endswith(".toml"):
             value, data = _parse_toml(place.url, data), b""
         else:
             value, faults = parse(data)
@@ -359,5 +359,5 @@ def _fetch(url: str, options: dict[str, Any]) -> tuple[Place, bytes]:
     for source in expand([url], **options):
         if isinstance(source, Input) and source.keys:
             key = source.keys[0]
-            return Place(url, key), source.store.get(key)
+            return Place(source.store.url_of(key), key), source.store.get(key)
     raise AbsentError(url, "no such file", remedy="check the path")

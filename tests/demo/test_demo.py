@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +25,13 @@ CRASHED = {"recorded": "resume", "unkeyed": "hand_over", "probe": "reconcile", "
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("demo") / "stores"
     out = io.StringIO()
     began = time.monotonic()
     assert demo.run(folder, out) == 0, out.getvalue()
     assert time.monotonic() - began < 60
-    yield folder, out.getvalue()
+    return folder, out.getvalue()
 
 
 def judged(folder: Path, name: str, now: int, facts: dict[str, Any] | None) -> Decision:

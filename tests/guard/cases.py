@@ -603,6 +603,15 @@ def effects() -> Iterator[Case]:
         ["SP777"],
         facts=facts(**not_found(190), **DEAD),
     )
+    unsure = {"result": "unknown", "consistency": "strong", "observedAt": at(190), "externalRef": None, "attempts": 3}
+    yield Case(
+        "probes-spent",
+        "The provider could not tell three times.",
+        probed,
+        "hand_over",
+        ["SP774"],
+        facts=facts(probes={"send": unsure}),
+    )
     retry = started().ledger(3, "attempting").ledger(4, "failed")
     yield Case(
         "failed-retryable", "Refused before it was sent, and may be tried again.", retry, "resume", ["SP768"]

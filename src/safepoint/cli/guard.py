@@ -62,8 +62,9 @@ def command(
        3  cannot     12  compensate    15  no_op
           evaluate
     """
+    opened = api.open_store(store)
     decision = api.guard(
-        store,
+        opened,
         run_id,
         facts=facts,
         policy=policy,
@@ -74,7 +75,7 @@ def command(
         now=now,
     )
     document = decision.document()
-    write(to_json(document) if output_format == "json" else decision_text(document, store, screen()))
+    write(to_json(document) if output_format == "json" else decision_text(document, opened.url, screen()))
     ctx.exit(EXIT_CODES[decision.verdict])
 
 

@@ -77,7 +77,7 @@ def _source(given: str) -> tuple[Store, str | None]:
     found = list(expand([given]))
     for source in found:
         if isinstance(source, Fault):
-            raise CannotEvaluate(f"{given}: {source.message}")
+            raise CannotEvaluate(f"{source.place.url if source.place else given}: {source.message}")
     keys = [
         (source.store, key)
         for source in found
@@ -95,7 +95,7 @@ def _one(
     if source is None or source[1] is None:
         data, place = sys.stdin.buffer.read(), Place("-", "-")
     else:
-        data, place = source[0].get(source[1]), Place(given, source[1])
+        data, place = source[0].get(source[1]), Place(source[0].url_of(source[1]), source[1])
     if _is_lines(place.key, data):
         result = migrate_lines(data, version, allow_loss=allow_loss, place=place)
     else:
@@ -139,9 +139,9 @@ def _put(output: str, data: bytes) -> list[Finding]:
     if outcome is Outcome.WON:
         return []
     if outcome is Outcome.UNKNOWN:
-        raise CannotEvaluate(f"{output}: nobody can tell whether it was written; try again")
+        raise CannotEvaluate(f"{store.url_of(name)}: nobody can tell whether it was written; try again")
     message = "something else is already there; nothing was overwritten: remove it, or name another place"
-    return [to_finding(Fault("SP604", message, place=Place(output, name)), None)]
+    return [to_finding(Fault("SP604", message, place=Place(store.url_of(name), name)), None)]
 
 
 def _report(findings: list[Finding], summary: dict[str, Any], output_format: str, *, on_stdout: bool) -> None:

@@ -21,12 +21,12 @@ def command(store: str, output_format: str, now: int | None) -> None:
     lease lapsed and nothing says that it ended, waiting while a human has not answered; without a lease
     nobody can tell (unknown).
     """
-    moment, skew = api.moment_of(now), Policy().skew
+    opened, moment, skew = api.open_store(store), api.moment_of(now), Policy().skew
     runs = [
         overview(found.run, len(api.findings_of(found)), moment, skew)
-        for found in api.scan_store(api.open_store(store))
+        for found in api.scan_store(opened)
         if found.run is not None
     ]
     if not runs:
-        raise CannotEvaluate(f"{store}: no run was found; name a store, or a folder that holds records")
-    write(runs_json(runs) if output_format == "json" else runs_text(store, runs, moment, screen()))
+        raise CannotEvaluate(f"{opened.url}: no run was found; name a store, or a folder that holds records")
+    write(runs_json(runs) if output_format == "json" else runs_text(opened.url, runs, moment, screen()))

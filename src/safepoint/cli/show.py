@@ -24,8 +24,8 @@ def command(store: str, run_id: str, output_format: str, now: int | None, *, sho
 
     Reads only, and shows ids, states and times, never payloads, unless --show-values is given.
     """
-    moment = api.moment_of(now)
-    found = api.load(api.open_store(store), run_id)
+    opened, moment = api.open_store(store), api.moment_of(now)
+    found = api.load(opened, run_id)
     assert found.run is not None
     document = history(
         found.run,
@@ -35,4 +35,4 @@ def command(store: str, run_id: str, output_format: str, now: int | None, *, sho
         skew=Policy().skew,
         values=show_values,
     )
-    write(to_json(document) if output_format == "json" else show_text(document, store, moment, screen()))
+    write(to_json(document) if output_format == "json" else show_text(document, opened.url, moment, screen()))

@@ -31,11 +31,12 @@ class Mailbox(AbstractContextManager["Mailbox"]):
         self.before_answer: Callable[[], None] | None = None
         """Called once, when a message was delivered and the sender waits for the answer; may block."""
         self._ready = threading.Event()
-        self._loop = asyncio.new_event_loop()
+        self._loop: asyncio.AbstractEventLoop
         self._thread = threading.Thread(target=self._serve, name="mailbox", daemon=True)
 
     def __enter__(self) -> Self:
         """Start to listen."""
+        self._loop = asyncio.new_event_loop()
         self._thread.start()
         if not self._ready.wait(10):
             raise TimeoutError("the demo's mail server did not start")

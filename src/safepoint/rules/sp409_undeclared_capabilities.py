@@ -18,9 +18,10 @@ SECTION = "declares"
 
 
 def check(run: Run) -> Iterator[Fault]:
-    """Every action of a v3 run whose records declare nothing."""
+    """Every action whose records declare nothing, although their version can."""
     for action in run.actions.values():
         first = action.records[0]
-        if not action.declares.declared and first.version.major >= 3:
+        migrated = first.version.major < 3 or first.value.get("orderEvidence") == "time"
+        if not action.declares.declared and not migrated:
             message = "no record of this action has declares; it counts as unkeyed, unprobed and irreversible"
             yield Fault("SP409", message, place=first.place)

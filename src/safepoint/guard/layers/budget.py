@@ -96,9 +96,7 @@ def _no_progress(
         )
 
 
-def _life(
-    case: Case, opinion: Opinion, attempts: Sequence[Record], by_epoch: Mapping[int, Episode]
-) -> None:
+def _life(case: Case, opinion: Opinion, attempts: Sequence[Record], by_epoch: Mapping[int, Episode]) -> None:
     outages = sum(
         1 for a in attempts if (episode := by_epoch.get(a.epoch)) and episode.failure_of == "infrastructure"
     )

@@ -33,7 +33,9 @@ def judge(case: Case, opinion: Opinion) -> None:
                 pointer=pointer,
             )
             if blocks:
-                opinion.need("human", part, "go on with the part as it was, or list the change under compatibleWith")
+                opinion.need(
+                    "human", part, "go on with the part as it was, or list the change under compatibleWith"
+                )
     if checkpoint.value.get("payloadSchema") is not None:
         opinion.unchecked.append("payloadSchema: whether today's code reads the saved state was not checked")
     _next_steps(case, opinion)
@@ -56,4 +58,6 @@ def _next_steps(case: Case, opinion: Opinion) -> None:
                 evidence=case.checkpoint,
                 pointer=join("nextSteps", index),
             )
-            opinion.need("human", "nextSteps", "run it with the version that has this step, or say where to go on")
+            opinion.need(
+                "human", "nextSteps", "run it with the version that has this step, or say where to go on"
+            )

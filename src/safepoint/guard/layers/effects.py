@@ -6,6 +6,7 @@ The table of SPEC.md, first matching row; an action that no row can decide goes 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from safepoint.core.timestamp import SECOND, format_time, parse_time
 from safepoint.guard.case import Case, Opinion, in_words
@@ -319,15 +320,20 @@ def _probe(case: Case, opinion: Opinion, action: Action) -> None:
     """Rule N: "not found" becomes "failed" only if the probe is strong, late enough, and every writer is dead."""
     probe = case.probe(action)
     how = case.declares(action).probe
-    if probe is None or probe.get("result") != "notApplied":
+    wanting = _rule_n(case, action, probe) if probe and probe.get("result") == "notApplied" else None
+    if probe and (wanting or probe.get("result") == "unknown") and _probes_spent(case, probe):
+        message = (
+            f"it may or may not have happened, and {case.policy.probes_per_action} probes could not tell"
+        )
+        _decide(opinion, action, "handOver", "SP774", "hand_over", message)
+        opinion.need("human", action.action_id, "find out at the provider whether it was applied")
+    elif probe is None or probe.get("result") != "notApplied":
         found = "its probe could not tell" if probe else f"its tool declares a probe ({how})"
         _decide(
             opinion, action, "reconcile", "SP765", "reconcile", f"it may or may not have happened; {found}"
         )
         opinion.need("probe", action.action_id, f"ask the provider {_by(how, action)} whether it was applied")
-        return
-    wanting = _rule_n(case, action, probe)
-    if wanting:
+    elif wanting:
         _decide(
             opinion,
             action,
@@ -353,11 +359,15 @@ def _probe(case: Case, opinion: Opinion, action: Action) -> None:
         )
 
 
+def _probes_spent(case: Case, probe: Mapping[str, Any]) -> bool:
+    return int(probe.get("attempts") or 1) >= case.policy.probes_per_action
+
+
 def _by(how: str, action: Action) -> str:
     return f"by its key {action.key!r}" if how == "byKey" and action.key else "by a query"
 
 
-def _rule_n(case: Case, action: Action, probe: Mapping[str, str]) -> str | None:
+def _rule_n(case: Case, action: Action, probe: Mapping[str, Any]) -> str | None:
     """What a negative probe lacks; None where it proves that the effect did not and will not happen."""
     if probe.get("consistency") != "strong":
         return "the provider's answer must be strongly consistent"
