@@ -131,6 +131,14 @@ def waiting(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def stopped(tmp_path: Path) -> Path:
+    """Somebody asked it to stop, and its owner gave the lease back."""
+    wish = {"recordType": "run", "leaseEpoch": 0, "status": "cancelRequested", "by": "ann"}
+    released = {"recordType": "lease", "event": "released"}
+    return write_run(tmp_path / "stopped", [started(), claimed(), wish, released])
+
+
+@pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """Runs ``safepoint`` with arguments, and bytes on standard input."""
     monkeypatch.delenv("NO_COLOR", raising=False)

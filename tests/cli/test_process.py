@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -60,11 +60,33 @@ def test_an_interrupt_ends_the_command_with_130() -> None:
     process = subprocess.Popen(
         [*COMMAND, "validate", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    time.sleep(1)  # until it waits for its input
+    assert process.stdin is not None
+    process.stdin.write(b" " * 1_000_000)  # more than a pipe holds: once it is gone, the command is reading
+    process.stdin.flush()
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
     assert process.returncode == 130
     assert said.strip() == b"interrupted"
+
+
+@pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
+def test_a_terminal_gets_colours_unless_they_are_refused(
+    crashed: Path, no_color: str, *, coloured: bool
+) -> None:
+    main, terminal = os.openpty()
+    environment = os.environ | {"NO_COLOR": no_color, "TERM": "xterm", "COLUMNS": "80"}
+    process = subprocess.Popen(
+        [*COMMAND, "guard", crashed, "--run", "run_123"], stdout=terminal, env=environment
+    )
+    os.close(terminal)
+    shown = b""
+    with suppress(OSError):  # Linux's way to say that the other end is closed
+        while part := os.read(main, 65536):
+            shown += part
+    os.close(main)
+    assert process.wait() == 13
+    assert b"hand_over" in shown
+    assert (b"\x1b[1;31mhand_over" in shown) is coloured
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")

@@ -136,3 +136,52 @@ def test_records_without_a_lease_are_in_an_unknown_state(run: Run, tmp_path: Pat
 def test_an_empty_folder_has_no_runs_and_is_no_success(run: Run, tmp_path: Path) -> None:
     result = run("runs", tmp_path)
     assert (result.exit_code, result.stdout) == (3, "")
+
+
+def test_an_open_question_is_listed_with_its_end(run: Run, waiting: Path) -> None:
+    text = run("show", waiting, "--run", "run_123", "--now", LAPSED).stdout
+    assert "state   waiting: a human was asked and has not answered" in text
+    table = text.partition("waiting for a human\n")[2].splitlines()
+    assert table[1].split()[:3] == ["ap_1", "notify_1", "2026-05-08T10:00:00Z"]
+
+
+def test_a_lease_that_was_given_back_and_a_wish_to_stop_are_said(run: Run, stopped: Path) -> None:
+    text = run("show", stopped, "--run", "run_123", "--now", LIVE).stdout
+    assert "lease   epoch 1, holder worker-1, given back" in text
+    assert "stop    somebody asked it to stop at 2026-05-07T10:00:03Z" in text
+
+
+def test_a_live_lease_says_until_when(run: Run, crashed: Path) -> None:
+    text = run("show", crashed, "--run", "run_123", "--now", LIVE).stdout
+    assert "holds until 2026-05-07T10:01:14Z (in 54 s)" in text
+    assert "here the records end" not in text
+
+
+def test_rounds_of_recovery_are_listed(run: Run, committed: Path) -> None:
+    folder = committed / "runs/run_123/recovery"
+    folder.mkdir()
+    record = {
+        "recordType": "recovery",
+        "schemaVersion": "v3",
+        "runId": "run_123",
+        "createdAt": "2026-05-07T10:05:00Z",
+        "sequence": 1,
+        "previousDigest": None,
+        "nonce": "f" * 32,
+        "leaseEpoch": None,
+        "episodeId": "ep_1",
+        "state": "detected",
+        "failureOf": "infrastructure",
+        "failureSignature": "sha256:" + "ab" * 32,
+    }
+    (folder / "0000000001.json").write_text(json.dumps(record))
+    text = run("show", committed, "--run", "run_123", "--now", LAPSED).stdout
+    table = text.partition("rounds of recovery\n")[2].splitlines()
+    assert table[1].split() == ["ep_1", "detected", "-", "-", "infrastructure", "sha256:abababababab…"]
+
+
+def test_a_long_list_of_findings_is_cut_and_says_where_the_rest_is(run: Run, tmp_path: Path) -> None:
+    line = '{"actionId": "a", "runId": "r", "stepName": 7, "status": "x", "idempotencyKey": null}\n'
+    (tmp_path / "ledger.jsonl").write_text(line * 25)
+    text = run("show", tmp_path, "--run", "r").stdout
+    assert "and 5 more: safepoint validate lists all" in text

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from safepoint.core.timestamp import SECOND, parse_time
-from safepoint.model.ledger import Action
+from safepoint.core.timestamp import SECOND, format_time, parse_time
+from safepoint.model.action import Action
 from safepoint.model.run import Run
 from safepoint.reader import load_run
 from safepoint.recorder import (
@@ -20,6 +20,7 @@ from safepoint.recorder import (
     TooLate,
     start_run,
 )
+from safepoint.recorder.approvals import open_unowned
 from safepoint.store import Store
 
 KEYED = Declares(effect="message", idempotency="keyed", dedupe_window_seconds=1000, probe_settle_seconds=10)
@@ -66,6 +67,27 @@ def test_a_receipt_keeps_what_the_provider_said(store: Store, run: RecordedRun) 
     done = action(store)
     assert (done.result, done.external_ref, done.message_id) == ({"n": 1}, "p-1", "<m@x>")
     assert done.record.value["evidence"]["ref"] == "p-1"
+
+
+def test_evidence_that_arrives_while_an_attempt_is_recorded_spares_the_call(
+    store: Store, run: RecordedRun, clock: Any
+) -> None:
+    with pytest.raises(OSError, match="lost"):
+        effect(run, declares=KEYED, key="k").call(boom, OSError("lost"))
+    human = {
+        "recordType": "evidence",
+        "actionId": "send",
+        "attemptNumber": 1,
+        "result": "applied",
+        "kind": "human",
+        "by": "boss",
+        "observedAt": format_time(clock()),
+        "externalRef": "p-1",
+    }
+    open_unowned(store, "run-1", clock).append_unowned(human)
+    again = effect(run, declares=KEYED, key="k")
+    assert again.call(lambda: pytest.fail("sent, although it is proven")) is None
+    assert again.receipt.external_ref == "p-1"
 
 
 def test_what_is_committed_is_answered_from_the_ledger(run: RecordedRun) -> None:

@@ -52,7 +52,7 @@ def command(
     assert version is not None
     source = None if given == "-" else _source(given)
     if source is None or source[1] is not None:
-        result, findings = _one(given, source, version, allow_loss=allow_loss)
+        result, findings = _one(source, version, allow_loss=allow_loss)
         refused = result.data is None
         if result.data is not None and output is None:
             write(result.data)
@@ -90,7 +90,7 @@ def _source(given: str) -> tuple[Store, str | None]:
 
 
 def _one(
-    given: str, source: tuple[Store, str | None] | None, version: Version, *, allow_loss: bool
+    source: tuple[Store, str | None] | None, version: Version, *, allow_loss: bool
 ) -> tuple[Migrated, list[Finding]]:
     if source is None or source[1] is None:
         data, place = sys.stdin.buffer.read(), Place("-", "-")

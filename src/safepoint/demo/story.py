@@ -57,7 +57,7 @@ class Story:
             self.line("restarted", "`approved`, so it sends")
             self.mails(mailbox, 2, "the readers were notified twice")
         self.line("why", "1. the send was not recorded anywhere  2. nobody looked before restarting")
-        self.verdict(decision, "reconcile", "would have been the guard's answer to these files")
+        self.verdict(decision, "reconcile", "this would have been its answer to these files")
 
     def recorded(self) -> None:
         """Part 2: the same crash, with a ledger."""
@@ -144,7 +144,7 @@ class Story:
     def verdict(self, decision: Decision, expected: str, then: str = "") -> None:
         """The guard's answer and why."""
         self.expect(decision.verdict == expected, f"the guard said {decision.verdict}, expected {expected}")
-        self.line("guard", self.styled(decision.verdict, "cyan") + (f", {then}" if then else ""))
+        self.line("guard", self.styled(decision.verdict, "cyan") + (f": {then}" if then else ""))
         for reason in decision.reasons:
             if reason.verdict == decision.verdict:
                 for text in wrap(f"{reason.code} {reason.message}", 96):

@@ -8,7 +8,7 @@ from typing import Any
 
 from safepoint.core.timestamp import SECOND, parse_time
 from safepoint.guard.decision import GRAVITY, Missing, PlanItem, Reason
-from safepoint.model.ledger import Action, Declaration
+from safepoint.model.action import Action, Declaration
 from safepoint.model.record import Record
 from safepoint.model.run import Run
 from safepoint.policy import Policy

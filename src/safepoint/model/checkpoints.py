@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from safepoint.core.fault import Fault
-from safepoint.model.ledger import Action
+from safepoint.model.action import Action
 from safepoint.model.record import Record
 
 

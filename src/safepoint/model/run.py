@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from safepoint.core.fault import Fault
 from safepoint.model import checkpoints as checkpoint_chain
+from safepoint.model.action import Action
 from safepoint.model.approvals import Approval, fold_approvals
 from safepoint.model.episodes import Episode, fold_episodes
 from safepoint.model.journal import Head, Level, Ownership, Unread, ends, level_of, order, own
-from safepoint.model.ledger import Action, fold_ledger
+from safepoint.model.ledger import fold_ledger
 from safepoint.model.record import Record
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from safepoint.core.timestamp import SECOND, format_time, parse_time
 from safepoint.guard import PlanItem
-from safepoint.model.ledger import Action, Attempt
+from safepoint.model.action import Action, Attempt
 from safepoint.model.record import Record
 from safepoint.policy import Policy
 from safepoint.recorder.errors import Fenced, IllegalRecord, InDoubt, RecorderError, TooLate

@@ -12,9 +12,10 @@ from typing import Any
 
 from safepoint.core.fault import Fault
 from safepoint.core.timestamp import SECOND
+from safepoint.model.action import Action
 from safepoint.model.approvals import Approval, fold_approvals
 from safepoint.model.journal import ENDED
-from safepoint.model.ledger import Action, fold_ledger
+from safepoint.model.ledger import fold_ledger
 from safepoint.model.record import Record
 from safepoint.recorder.errors import CancelRequested, Fenced, IllegalRecord, RunEnded
 from safepoint.recorder.log import Build, Clock, Log
@@ -53,11 +54,6 @@ class Journal(Log):
     def lapses_at(self) -> int:
         """When this owner's lease lapses by its own clock (others wait longer, for the skew), in nanoseconds."""
         return self.last_sign + self._ttl
-
-    @property
-    def seen_epoch(self) -> int:
-        """The highest epoch that the journal holds."""
-        return self._seen_epoch
 
     def learn(self, record: Record) -> None:
         """Fold one more record."""

@@ -15,7 +15,7 @@ from safepoint.core.digest import digest_value, encode_record
 from safepoint.core.timestamp import SECOND, format_time
 from safepoint.core.version import CURRENT
 from safepoint.guard import Decision
-from safepoint.model.ledger import Action
+from safepoint.model.action import Action
 from safepoint.policy import Policy
 from safepoint.recorder import approvals
 from safepoint.recorder.effect import Declares, Effect, Plan

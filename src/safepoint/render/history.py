@@ -12,7 +12,7 @@ from typing import Any
 
 from safepoint.core.finding import Finding
 from safepoint.core.timestamp import format_time
-from safepoint.model.ledger import Action
+from safepoint.model.action import Action
 from safepoint.model.record import Record
 from safepoint.model.run import Run
 from safepoint.render.findings import finding_document

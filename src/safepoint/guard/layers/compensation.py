@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from safepoint.guard.case import Case, Opinion
-from safepoint.model.ledger import Action
+from safepoint.model.action import Action
 
 
 def judge(case: Case, opinion: Opinion) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from safepoint.core.timestamp import SECOND, format_time, parse_time
 from safepoint.guard.case import Case, Opinion, in_words
 from safepoint.guard.decision import PlanItem
-from safepoint.model.ledger import Action, Attempt
+from safepoint.model.action import Action, Attempt
 
 
 def judge(case: Case, opinion: Opinion) -> None:

@@ -1,0 +1,55 @@
+"""Findings as text: one line each, and the counts in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from safepoint.core.finding import Finding
+from safepoint.render.findings import finding_text, summary_text
+from safepoint.render.terminal import Screen
+
+PIPE = Screen()
+FINDING = Finding("SP207", "error", "a/cp.json", "cp.json", "/createdAt", 3, 14, "expected a time")
+
+
+def test_a_finding_is_the_line_that_editors_know() -> None:
+    said = "a/cp.json:3:14: SP207 bad-time: expected a time (at /createdAt)"
+    assert finding_text(FINDING, "bad-time", PIPE) == said
+
+
+def test_a_finding_about_no_file_has_no_place() -> None:
+    nowhere = Finding("SP001", "error", "", "", "", 1, 1, "nothing to check")
+    assert finding_text(nowhere, "nothing-to-check", PIPE) == "SP001 nothing-to-check: nothing to check"
+
+
+def test_severity_is_a_colour_on_a_terminal() -> None:
+    assert "\x1b[1;31mSP207 bad-time\x1b[0m" in finding_text(
+        FINDING, "bad-time", Screen(colour=True, width=80)
+    )
+
+
+def summary(**members: Any) -> dict[str, Any]:
+    found = {"error": 0, "warning": 0, "info": 0} | members.pop("findings", {})
+    return {"files": 1, "runs": 1, "records": 1, "documents": 0, "hidden": 0, "findings": found, **members}
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        (summary(), "1 record in 1 file, 1 run: nothing wrong"),
+        (summary(documents=2), "1 record and 2 documents in 1 file, 1 run: nothing wrong"),
+        (summary(records=0, runs=0), "0 records in 1 file, 0 runs: nothing checked"),
+        (
+            summary(findings={"error": 2, "warning": 1, "info": 3}),
+            "1 record in 1 file, 1 run: 2 errors, 1 warning, 3 notes",
+        ),
+        (
+            summary(findings={"error": 1200}, hidden=1100),
+            "1 record in 1 file, 1 run: 1,200 errors (1,100 more of the same codes not shown; --limit 0 shows all)",
+        ),
+    ],
+)
+def test_the_summary_says_what_was_looked_at_and_what_was_found(counts: dict[str, Any], said: str) -> None:
+    assert summary_text(counts, PIPE) == said
