@@ -50,10 +50,7 @@ ONLY_IN = {
 LAZY = {"fsspec", "obstore", "rich", "aiosmtpd"}
 """Imported where they are used, never at the top of a module: most commands do without."""
 
-LONG = {
-    "src/safepoint/model/ledger.py": "one fold: the transitions and what applies them are read side by side",
-    "tests/guard/cases.py": "one list: a case for each thing that the guard may say",
-}
+LONG = {"tests/guard/cases.py": "one list: a case for each thing that the guard may say"}
 """Files over 400 lines, relative to the project, each with its reason."""
 
 

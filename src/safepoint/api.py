@@ -18,7 +18,7 @@ from safepoint.core.fault import Fault, Place
 from safepoint.core.finding import Finding
 from safepoint.core.timestamp import parse_time
 from safepoint.core.version import V3, Version
-from safepoint.reader import Scan, gather_artifacts, load_run, scan, scan_bytes
+from safepoint.reader import Scan, gather_artifacts, load_run, scan, scan_bytes, scan_files
 from safepoint.store import AbsentError, Store, StoreError, open_store
 from safepoint.store.inputs import Input, expand
 from safepoint.store.layout import run_ids
@@ -135,6 +135,7 @@ class Validation(Iterator[Finding]):
     def _check(
         self, inputs: Iterable[str | os.PathLike[str] | bytes], options: dict[str, Any]
     ) -> Iterator[Finding]:
+        files: list[Input] = []
         for given in inputs:
             if isinstance(given, bytes):
                 yield from self._scans(scan_bytes(given, "-"), "-")
@@ -142,8 +143,12 @@ class Validation(Iterator[Finding]):
             for source in expand([os.fspath(given)], **options):
                 if isinstance(source, Fault):
                     yield rules.to_finding(source, None)
-                else:
+                elif source.keys is None:
                     yield from self._scans(scan(source), source.store.url)
+                else:
+                    files.append(source)
+        if files:
+            yield from self._scans(scan_files(files), files[0].store.url)
         if not self.records and not self.documents and not self.severities["error"]:
             # Zero records is never a pass: a wrong path in a CI job would stay green for years.
             yield rules.to_finding(Fault("SP001", "nothing to check: no Safepoint record was found"), None)

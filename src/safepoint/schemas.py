@@ -12,11 +12,11 @@ where it is installed, jsonschema is the reference and explains every no.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
@@ -304,15 +304,17 @@ def _references(node: Any) -> Iterator[str]:
 
 def _load(major: int, name: str) -> dict[str, Any]:
     """One schema file, parsed afresh: callers change what they get."""
-    loaded: dict[str, Any] = orjson.loads((_folder() / f"v{major}" / f"{name}.json").read_bytes())
+    with open(f"{_folder()}/v{major}/{name}.json", "rb") as file:  # noqa: PTH123 - see `_folder`
+        loaded: dict[str, Any] = orjson.loads(file.read())
     return loaded
 
 
 @cache
-def _folder() -> Path:
+def _folder() -> str:
     """Where the schemas lie: beside this module in a wheel, at the checkout's top in an editable install.
 
-    Plain paths: importlib.resources would cost every start more than the check of a record.
+    Text, not pathlib or importlib.resources: importing either costs every start more than the check of a record.
     """
-    packaged = Path(__file__).with_name("schema")
-    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "schema"
+    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
+    packaged = f"{here}/schema"
+    return packaged if os.path.isdir(packaged) else f"{here}/../../schema"  # noqa: PTH112

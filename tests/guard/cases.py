@@ -603,7 +603,13 @@ def effects() -> Iterator[Case]:
         ["SP777"],
         facts=facts(**not_found(190), **DEAD),
     )
-    unsure = {"result": "unknown", "consistency": "strong", "observedAt": at(190), "externalRef": None, "attempts": 3}
+    unsure = {
+        "result": "unknown",
+        "consistency": "strong",
+        "observedAt": at(190),
+        "externalRef": None,
+        "attempts": 3,
+    }
     yield Case(
         "probes-spent",
         "The provider could not tell three times.",

@@ -10,7 +10,7 @@ from journals import Journal, digest
 
 from safepoint.core.digest import digest_bytes, encode_record
 from safepoint.model.journal import Level
-from safepoint.reader import Scan, gather_artifacts, load_run, scan, scan_bytes
+from safepoint.reader import Scan, gather_artifacts, load_run, scan, scan_bytes, scan_files
 from safepoint.reader.texts import leads_outside
 from safepoint.store import AbsentError, open_store
 from safepoint.store.inputs import Input, expand
@@ -18,7 +18,8 @@ from safepoint.store.inputs import Input, expand
 
 def scans(*paths: Path) -> list[Scan]:
     inputs = [found for found in expand([str(path) for path in paths]) if isinstance(found, Input)]
-    return [found for source in inputs for found in scan(source)]
+    stores = [found for source in inputs if source.keys is None for found in scan(source)]
+    return stores + list(scan_files(source for source in inputs if source.keys is not None))
 
 
 def codes(found: Scan) -> list[str]:
@@ -68,6 +69,16 @@ def test_lines_and_objects_of_one_run_are_one_journal(store: Path) -> None:
     found = load_run(open_store(str(store)), "run-1")
     assert found.run is not None
     assert (found.run.faults, len(found.run.records)) == ((), 4)
+
+
+def test_named_files_of_one_run_belong_together(tmp_path: Path) -> None:
+    values = Journal().begin().checkpoint(2).values
+    for number, value in enumerate(values):
+        (tmp_path / f"{number}.json").write_bytes(encode_record(value))
+    [found] = scans(*(tmp_path / f"{number}.json" for number in range(3)))
+    assert (found.records, found.run_id) == (3, "run-1")
+    assert found.run is not None
+    assert found.run.faults == ()
 
 
 def test_a_broken_loose_file_may_hide_a_record_of_any_run(tmp_path: Path) -> None:

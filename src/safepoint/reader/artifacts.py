@@ -28,8 +28,9 @@ def _status(store: Store, run: Run, reference: Mapping[str, Any]) -> str:
         return "unknown"
     if uri is not None and ("://" in uri or leads_outside(uri)):
         return "unknown"
+    key = run_prefix(run.run_id) + str(uri) if uri is not None else artifact_key(run.run_id, str(digest))
     try:
-        data = store.get(run_prefix(run.run_id) + str(uri) if uri is not None else artifact_key(run.run_id, str(digest)))
+        data = store.get(key)
     except AbsentError:
         return "missing"
     except StoreError:

@@ -15,8 +15,7 @@ from safepoint.model.run import Run, fold
 from safepoint.reader.texts import Reading, read_object
 from safepoint.store import AbsentError, Entry, Store, StoreError
 from safepoint.store.inputs import Input
-from safepoint.store.layout import KeyName, parse_key, run_prefix
-
+from safepoint.store.layout import STORE_KEY, KeyName, parse_key, run_prefix
 
 _LOOKS_LIKE_A_RECORD = re.compile(r"^runs/[^/]+/journal/.*\.json$")
 
@@ -82,25 +81,32 @@ class _Gathered:
 
 
 def scan(source: Input) -> Iterator[Scan]:
-    """Every run of `source`, and then what belongs to none."""
-    if source.keys is not None:
-        entries: Iterable[Entry] = (Entry(key, 0) for key in source.keys)
-        yield from _loose(source.store, entries, named=source.named)
-        return
+    """Every run of a store or folder, and then what belongs to none."""
     loose: list[Entry] = []
     for run_segment, group in groupby(source.store.list(), key=_run_segment):
         if run_segment is None:
             loose.extend(group)
         else:
             yield _stored_run(source.store, group)
-    is_store = any(entry.key == "safepoint.json" for entry in loose)
-    yield from _loose(source.store, loose, named=False, in_store=is_store)
+    is_store = any(entry.key == STORE_KEY for entry in loose)
+    yield from _by_run(_read_loose(source.store, loose, named=False, in_store=is_store))
+
+
+def scan_files(sources: Iterable[Input]) -> Iterator[Scan]:
+    """The runs in files that were named one by one: records of one run belong together, whichever file holds them."""
+
+    def readings() -> Iterator[Reading]:
+        for source in sources:
+            entries = (Entry(key, None) for key in source.keys or ())
+            yield from _read_loose(source.store, entries, named=source.named)
+
+    yield from _by_run(readings())
 
 
 def scan_bytes(data: bytes, url: str) -> Iterator[Scan]:
     """The runs in one JSON text or in JSON Lines, as standard input gives them."""
     key = "stdin.jsonl" if _looks_like_lines(data) else "stdin.json"
-    yield from _by_run(read_object(data, url, key, None), named=True)
+    yield from _by_run(read_object(data, url, key, None))
 
 
 def load_run(store: Store, run_id: str) -> Scan:
@@ -113,7 +119,7 @@ def load_run(store: Store, run_id: str) -> Scan:
     entries = list(store.list(run_prefix(run_id)))
     if entries:
         return _stored_run(store, entries)
-    for found in _loose(store, store.list(), named=False):
+    for found in _by_run(_read_loose(store, store.list(), named=False)):
         if found.run_id == run_id and found.run is not None:
             return found
     raise AbsentError(
@@ -141,7 +147,9 @@ def _stored_run(store: Store, entries: Iterable[Entry]) -> Scan:
         if name is not None:
             run_id = name.run_id or run_id
         if name is None:
-            fault = Fault("SP005", "the name matches nothing in the layout; the object is not read", place=place)
+            fault = Fault(
+                "SP005", "the name matches nothing in the layout; the object is not read", place=place
+            )
             gathered.faults.append(fault)
             if _LOOKS_LIKE_A_RECORD.search(entry.key):
                 # A journal record under a wrong name may be the attempt that everything depends on.
@@ -152,14 +160,19 @@ def _stored_run(store: Store, entries: Iterable[Entry]) -> Scan:
     return gathered.finish(run_id)
 
 
-def _loose(store: Store, entries: Iterable[Entry], *, named: bool, in_store: bool = False) -> Iterator[Scan]:
-    def readings() -> Iterator[Reading]:
-        for entry in entries:
-            if named or entry.key.endswith((".json", ".jsonl")):
-                name = parse_key(entry.key) if in_store else None
-                yield from _read(store, entry, name)
-
-    yield from _by_run(readings(), named=named)
+def _read_loose(
+    store: Store, entries: Iterable[Entry], *, named: bool, in_store: bool = False
+) -> Iterator[Reading]:
+    """The texts of files that lie in no run's folder; one that was not named may be somebody else's JSON."""
+    for entry in entries:
+        if not named and not entry.key.endswith((".json", ".jsonl")):
+            continue
+        for reading in _read(store, entry, parse_key(entry.key) if in_store else None):
+            if reading.foreign and not named:
+                note = Fault("SP004", "JSON that is not a Safepoint record; left out", place=reading.place)
+                yield Reading(reading.place, reading.data, faults=(note,))
+            else:
+                yield reading
 
 
 def _read(store: Store, entry: Entry, name: KeyName | None) -> Iterator[Reading]:
@@ -181,20 +194,17 @@ def _read(store: Store, entry: Entry, name: KeyName | None) -> Iterator[Reading]
     yield from read_object(data, url, entry.key, name)
 
 
-def _by_run(readings: Iterable[Reading], *, named: bool) -> Iterator[Scan]:
-    """Loose texts by the run that they name; a broken text that names none may hide records of any of them."""
+def _by_run(readings: Iterable[Reading]) -> Iterator[Scan]:
+    """Loose texts by the run that they name; a broken one that names none may hide records of any of them."""
     runs: dict[str, _Gathered] = {}
     rest = _Gathered()
     for reading in readings:
-        if reading.foreign and not named:
-            note = Fault("SP004", "JSON that is not a Safepoint record; left out", place=reading.place)
-            rest.faults.append(note)
-        elif reading.run_id is not None and (reading.record or reading.unread):
+        if reading.run_id is not None and (reading.record or reading.unread):
             runs.setdefault(reading.run_id, _Gathered()).add(reading, None)
         else:
             rest.add(reading, None)
     for run_id, gathered in runs.items():
         gathered.unread.extend(rest.unread)
         yield gathered.finish(run_id)
-    if rest.texts or rest.faults:
+    if rest.texts:
         yield rest.finish(None)

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from safepoint import rules, schemas
 from safepoint.core.digest import digest_stored
@@ -17,7 +16,7 @@ from safepoint.core.fault import Fault, Place
 from safepoint.core.jsonlines import parse_lines
 from safepoint.core.kind import Identity, recognise
 from safepoint.core.strictjson import parse
-from safepoint.migrate import upgrade
+from safepoint.core.version import CURRENT
 from safepoint.model.journal import Unread
 from safepoint.model.record import Record
 from safepoint.store.layout import KeyName
@@ -100,9 +99,16 @@ def _reading(
         return Reading(place, data, identity, value, faults=tuple(found), unread=_unread(place, found, name))
     record = None
     if identity.kind in RECORD_KINDS:
-        current = value if identity.version.major >= 3 else upgrade(value, identity)
-        record = Record(identity.kind, identity.version, current, place, digest_stored(data))
+        record = Record(identity.kind, identity.version, _as_v3(identity, value), place, digest_stored(data))
     return Reading(place, data, identity, value, record, tuple(found))
+
+
+def _as_v3(identity: Identity, value: dict[str, Any]) -> dict[str, Any]:
+    if identity.version.major >= CURRENT.major:
+        return value
+    from safepoint.migrate import upgrade  # noqa: PLC0415 - most stores hold no old record, and every start counts
+
+    return upgrade(value, identity)
 
 
 def _grave(faults: list[Fault]) -> bool:
@@ -146,6 +152,8 @@ def _misplaced(identity: Identity, value: dict[str, Any], name: KeyName | None) 
 
 def leads_outside(uri: str) -> bool:
     """Whether `uri` names something on this machine that is not inside the store."""
+    from urllib.parse import urlsplit  # noqa: PLC0415 - few records name a uri, and every start counts
+
     parts = urlsplit(uri)
     if parts.scheme.lower() == "file" or (len(parts.scheme) == 1 and uri[1:2] == ":"):
         return True
