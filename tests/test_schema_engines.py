@@ -217,7 +217,7 @@ def test_an_engine_is_imported_when_it_is_needed_and_not_before() -> None:
 
 
 def test_in_a_checkout_the_schemas_lie_at_its_top() -> None:
-    assert schemas._folder() == ROOT / "schema"
+    assert Path(schemas._folder()) == ROOT / "schema"
 
 
 def test_a_wheel_holds_the_same_schemas_and_finds_them(tmp_path: Path) -> None:

@@ -317,4 +317,4 @@ def _folder() -> str:
     """
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
     packaged = f"{here}/schema"
-    return packaged if os.path.isdir(packaged) else f"{here}/../../schema"  # noqa: PTH112
+    return packaged if os.path.isdir(packaged) else f"{os.path.dirname(os.path.dirname(here))}/schema"  # noqa: PTH112, PTH120

@@ -69,6 +69,23 @@ def test_a_read_that_timed_out_has_failed() -> None:
     assert journal.fold().actions["send"].status == "failed"
 
 
+def test_a_read_may_be_done_again_and_its_newest_result_counts() -> None:
+    journal = (
+        started().ledger(3, "attempting", declares=declares(effect="read")).ledger(4, "committed", result=1)
+    )
+    journal.claim(100, purpose="recovery").ledger(101, "attempting").ledger(102, "committed", result=2)
+    run = journal.fold()
+    assert (run.faults, run.actions["send"].result) == ((), 2)
+
+
+def test_evidence_is_not_taken_for_a_result() -> None:
+    journal = started().ledger(3, "attempting")
+    journal.add(
+        "evidence", 4, actionId="send", attemptNumber=1, result="applied", kind="probe", observedAt=at(4)
+    )
+    assert journal.fold().actions["send"].result is None
+
+
 def test_a_second_attempt_while_one_is_open_is_a_fault() -> None:
     journal = started().ledger(3, "attempting").ledger(4, "attempting")
     assert codes(journal) == ["SP404"]

@@ -365,3 +365,23 @@ def pay(run: RecordedRun, function: Any, declares: Declares) -> Any:
 
 def raise_(error: BaseException) -> None:
     raise error
+
+
+def test_a_read_is_done_again_where_the_world_moved_and_the_policy_says_so(store: Store, clock: Any) -> None:
+    read = Declares(effect="read")
+    old = start_run(store, RUN, workflow="w", holder="w1", ttl_seconds=10, input={}, clock=clock)
+    with old.effect("look", step_name="look", request={"of": "doc"}, key=None, declares=read) as effect:
+        assert effect.call(lambda: "seven") == "seven"
+    moved = {"type": "externalVersion", "subject": "doc", "expected": "7"}
+    old.checkpoint("cp_01", state="s", step_name="look", next_steps=["use"], resume_preconditions=[moved])
+    seen = {"doc": {"version": "8", "value": None, "observedAt": format_time(clock())}}
+    policy = {"recordType": "policy", "schemaVersion": "v3", "externalMoved": "rerun_reads"}
+    run = resume(store, clock, facts=dead(clock, 1, external=seen), policy=policy)
+    for _ in range(2):
+        with run.effect("look", step_name="look", request={"of": "doc"}, key=None, declares=read) as effect:
+            assert effect.call(lambda: "eight") == "eight"
+    action = folded(store).actions["look"]
+    assert [(attempt.epoch, attempt.status) for attempt in action.attempts] == [
+        (1, "committed"),
+        (2, "committed"),
+    ]

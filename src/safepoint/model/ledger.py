@@ -104,7 +104,11 @@ class _Draft:
         """Whether the tool declares that doing it again does no harm."""
         declares = self.declares or Declaration()
         keyed = declares.idempotency == "keyed" and self.key is not None
-        return keyed or declares.idempotency == "natural" or declares.effect == "read"
+        return keyed or declares.idempotency == "natural" or self.reads()
+
+    def reads(self) -> bool:
+        """Whether the tool declares that it only reads, so that it may be done again at any time."""
+        return self.declares is not None and self.declares.effect == "read"
 
     def named_attempt(self, record: Record) -> Attempt | None:
         number = (record.value.get("attempt") or {}).get("number", record.value.get("attemptNumber"))
@@ -138,7 +142,7 @@ class _Draft:
             )
         elif status == "failed" and last and not last.retryable and self.ordered:
             self.fault(record, "SP401", "attempting after a failure that says retryable: false")
-        elif status != "attempting":
+        elif status != "attempting" and not (status == "committed" and self.reads()):
             self.check(record, status, "attempting")
         if any(attempt.number == number for attempt in self.attempts):
             if self.ordered:
@@ -210,7 +214,7 @@ class _Draft:
         self.set_attempt(attempt, record, status, retryable=retryable)
 
     def lost_answer(self, record: Record) -> bool:
-        if (self.declares or Declaration()).effect == "read" or _proves_absence(record):
+        if self.reads() or _proves_absence(record):
             return False
         error = record.value.get("error")
         if error is None:
@@ -255,11 +259,15 @@ class _Draft:
             self.whole = record
 
     def finish(self) -> Action:
+        first = self.records[0]
         latest = [record.value for record in reversed(self.records)]
-        first = next(record for record in self.records)
+        # An evidence record's `result` says that the effect was applied; it is not what the effect returned.
+        written = [value for value in latest if value["recordType"] == "ledger"]
 
         def last(name: str) -> Any:
             return next((value[name] for value in latest if value.get(name) is not None), None)
+
+        result = next((value["result"] for value in written if value.get("result") is not None), None)
 
         return Action(
             action_id=self.action_id,
@@ -272,7 +280,7 @@ class _Draft:
             record=self.decider(),
             records=tuple(self.records),
             compensates=last("compensates"),
-            result=last("result") if last("result") is not None else last("resultRef"),
+            result=result if result is not None else last("resultRef"),
             external_ref=last("externalRef"),
             message_id=last("messageId"),
         )

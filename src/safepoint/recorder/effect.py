@@ -164,8 +164,13 @@ class Effect(AbstractContextManager["Effect"]):
                 f"{self.action_id} is recorded with another request or key; another request is another action"
             )
         item = self._plan.items.get(self.action_id)
+        if item and item.do == "run" and action.declares.effect == "read" and not self._done_here(action):
+            return None
         permitted = item is not None and item.do == "skip" and action.status != "planned" and not action.open
         return action if action.status == "committed" or permitted else None
+
+    def _done_here(self, action: Action) -> bool:
+        return any(attempt.epoch == self._journal.epoch for attempt in action.attempts)
 
     def _recall(self, action: Action) -> Any:
         ledger = (record.value for record in reversed(action.records) if record.kind == "ledger")
