@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -15,6 +16,7 @@ from safepoint import schemas
 from safepoint.core.kind import recognise
 from safepoint.core.timestamp import SECOND
 from safepoint.guard import Decision, evaluate
+from safepoint.guard.layers.effects import _RULES
 from safepoint.model.ledger import TRANSITIONS
 from safepoint.policy import parse_policy
 
@@ -225,8 +227,6 @@ def test_an_effect_is_only_sent_again_where_it_is_provably_harmless(
 
 
 def test_every_status_of_the_ledger_has_a_rule() -> None:
-    from safepoint.guard.layers.effects import _RULES
-
     assert set(_RULES) == {status for status in TRANSITIONS if status is not None}
 
 
@@ -241,8 +241,6 @@ def test_a_decision_names_the_policy_that_it_was_made_under() -> None:
 
 
 def test_a_heartbeat_delays_a_claim_but_never_beyond_the_clock() -> None:
-    from dataclasses import replace
-
     run = Journal().begin(ttl=60).checkpoint(2).fold()
     assert run.ownership is not None
     held = replace(run, ownership=replace(run.ownership, beats=(START + 10_000 * SECOND,)))
