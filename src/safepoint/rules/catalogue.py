@@ -69,13 +69,3 @@ def code(code_id: str) -> Code:
 def codes() -> tuple[Code, ...]:
     """Every code, by number."""
     return tuple(code(code_id) for code_id in sorted(_names()))
-
-
-def explanation(code_id: str) -> str:
-    """What ``safepoint explain`` prints: code, name, severity, the story, and where SPEC.md says so.
-
-    Raises:
-        KeyError: no such code.
-    """
-    known = code(code_id)
-    return f"{known.id} {known.name} ({known.severity})\n\n{known.text}\n\nSPEC.md#{known.section}\n"
