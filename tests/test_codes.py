@@ -22,10 +22,6 @@ CODE = re.compile(r"SP[0-9]{3}")
 
 NOT_YET_SHOWN = {
     "SP604": "a case has no place to migrate to; tests/migrate/test_stores.py shows it",
-    "SP707": "wants a guard case: a JSON Lines journal whose head nobody knows from elsewhere",
-    "SP724": "wants a guard case: a caller that names an epoch which the journal does not hold",
-    "SP764": "wants a guard case: an attempt whose deadline is not over and whose owner lives",
-    "SP785": "wants a guard case: a roll-back to before an action that was approved",
 }
 """Codes that no fixture shows, each with the reason. To be emptied, never to be grown for convenience."""
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from journals import START, Journal, at, declares, digest
 
-from safepoint.core.digest import digest_bytes
+from safepoint.core.digest import digest_bytes, encode_record
 from safepoint.core.timestamp import SECOND
 from safepoint.guard import EXIT_CODES, evaluate
 from safepoint.policy import parse_policy
@@ -85,6 +85,7 @@ def cases() -> Iterator[Case]:
     yield from effects()
     yield from world()
     yield from weak_levels()
+    yield from lines_only()
 
 
 def integrity() -> Iterator[Case]:
@@ -119,7 +120,7 @@ def integrity() -> Iterator[Case]:
         "A record in the middle of the journal is gone, and with it perhaps an attempt.",
         started().ledger(3, "attempting").ledger(4, "committed").checkpoint(5, "cp-2"),
         "hand_over",
-        ["SP301", "SP308", "SP760"],
+        ["SP301", "SP760"],
         without=["runs/run-1/journal/0000000003.json"],
         source="SPEC.md#guard-integrity",
     )
@@ -223,6 +224,23 @@ def terminal() -> Iterator[Case]:
 
 
 def ownership() -> Iterator[Case]:
+    yield Case(
+        "epoch-from-nowhere",
+        "The caller names an epoch that the journal does not hold: records may be lost.",
+        started(),
+        "hand_over",
+        ["SP724"],
+        request=request("continue", epoch=2),
+    )
+    yield Case(
+        "attempt-under-way",
+        "The owner itself asks while its own call is still running.",
+        started().ledger(3, "attempting"),
+        "wait",
+        ["SP764"],
+        now=20,
+        request=request("continue", epoch=1),
+    )
     yield Case("lease-live", "The worker may only be slow.", started(), "wait", ["SP721"], now=30)
     yield Case(
         "lease-lapsed-within-the-skew",
@@ -791,6 +809,14 @@ def world() -> Iterator[Case]:
         request=request("roll_back", checkpointId="cp-1"),
     )
     yield Case(
+        "roll-back-behind-an-approval",
+        "What was approved before the fork has to be approved again.",
+        asked("granted"),
+        "hand_over",
+        ["SP785"],
+        request=request("roll_back", checkpointId="cp-1"),
+    )
+    yield Case(
         "roll-back-to-nowhere",
         "The request names a checkpoint that does not exist.",
         started(),
@@ -869,6 +895,29 @@ def weak_levels() -> Iterator[Case]:
         files={**saved, ledger: _v2("ledger", externalRef="m-1") + b"\n" + _v2("ledger")[:40]},
         facts=vouched,
         source="field case 1: claude-code#52387",
+    )
+
+
+def lines_only() -> Iterator[Case]:
+    data = b"".join(encode_record(value) + b"\n" for value in started().values)
+    head = {"sequence": 3, "digest": digest_bytes(data.splitlines()[-1])}
+    files = {"runs/run-1/journal.jsonl": data}
+    yield Case(
+        "lines-unanchored",
+        "A journal that is JSON Lines only may have lost its tail.",
+        Journal(),
+        "reconcile",
+        ["SP707"],
+        files=files,
+    )
+    yield Case(
+        "lines-anchored",
+        "Its head is known from elsewhere, and its owner is proven dead.",
+        Journal(),
+        "resume",
+        ["SP799"],
+        files=files,
+        facts=facts(heads={"journal": head}, **DEAD),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain, count
 from pathlib import Path
 
 import click
@@ -11,15 +12,14 @@ from safepoint.demo import DEFAULT_DIRECTORY, run
 
 
 @click.command()
-@click.argument(
-    "directory", metavar="[DIR]", type=click.Path(path_type=Path), required=False, default=DEFAULT_DIRECTORY
-)
+@click.argument("directory", metavar="[DIR]", type=click.Path(path_type=Path), required=False)
 @click.pass_context
-def command(ctx: click.Context, directory: Path) -> None:
+def command(ctx: click.Context, directory: Path | None) -> None:
     r"""Watch an agent being killed after it sent a mail, and see what Safepoint makes of it. For real.
 
     Real processes, a real mail server on this machine, a real SIGKILL; no network is needed. The stores
-    stay behind in DIR, by default safepoint-demo, to be looked at with runs, show, guard and validate.
+    stay behind in DIR, to be looked at with runs, show, guard and validate. Without DIR it is safepoint-demo, or
+    safepoint-demo-2 and so on where that is taken.
 
     \b
     Exit status:
@@ -27,4 +27,10 @@ def command(ctx: click.Context, directory: Path) -> None:
       1  something did not
       2  the demo cannot be played here
     """
-    ctx.exit(run(directory, sys.stdout))
+    ctx.exit(run(directory or _free(), sys.stdout))
+
+
+def _free() -> Path:
+    """The first of the default folders that is not there yet."""
+    later = (Path(f"{DEFAULT_DIRECTORY}-{number}") for number in count(2))
+    return next(folder for folder in chain([DEFAULT_DIRECTORY], later) if not folder.exists())

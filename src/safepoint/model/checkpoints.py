@@ -9,13 +9,16 @@ from safepoint.model.action import Action
 from safepoint.model.record import Record
 
 
-def chain(records: Sequence[Record], branches: Mapping[str, str], faults: list[Fault]) -> tuple[Record, ...]:
+def chain(
+    records: Sequence[Record], branches: Mapping[str, str], faults: list[Fault], *, whole: bool
+) -> tuple[Record, ...]:
     """The run's checkpoints in order, each id once.
 
     Args:
         records: checkpoint records in journal order, or as their times suggest.
         branches: declared branch name to the checkpoint it forked from.
         faults: what is wrong is appended here.
+        whole: nothing of the run is missing or unreadable, so that what is not here was never written.
     """
     by_id: dict[str, Record] = {}
     for record in records:
@@ -23,15 +26,17 @@ def chain(records: Sequence[Record], branches: Mapping[str, str], faults: list[F
         if first is not record and first.digest != record.digest:
             message = f"this checkpointId is used twice with different content (also in {first.place.url})"
             faults.append(Fault("SP311", message, "/checkpointId", place=record.place))
-    faults.extend(_parents(by_id))
+    faults.extend(_parents(by_id, whole=whole))
     faults.extend(_forks(by_id, branches))
     return tuple(by_id.values())
 
 
-def _parents(by_id: Mapping[str, Record]) -> Iterator[Fault]:
+def _parents(by_id: Mapping[str, Record], *, whole: bool) -> Iterator[Fault]:
     for name, record in by_id.items():
         parent = record.value.get("parentCheckpointId")
         if parent is not None and parent not in by_id:
+            if not whole:
+                continue
             yield Fault(
                 "SP308", "the parent checkpoint was never written", "/parentCheckpointId", place=record.place
             )

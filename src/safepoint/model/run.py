@@ -107,11 +107,8 @@ def fold(
         journal = order(everything, unread, "journal", faults)
     else:
         journal = sorted(everything, key=lambda record: record.created or 0)
-    if (
-        ordered
-        and (not journal or journal[0].kind != "run")
-        and not (journal and (journal[0].sequence or 0) > 1)
-    ):
+    whole = ordered and not unread and not any(fault.code == "SP301" for fault in faults)
+    if ordered and journal[0].sequence == 1 and journal[0].kind != "run":
         faults.append(Fault("SP312", "the journal does not begin with a run record", place=journal[0].place))
     ownership = own(journal, beats, faults) if ordered else None
     status, ended_by = ends(journal, faults)
@@ -122,7 +119,10 @@ def fold(
     )
     retracted = {str(t) for r in journal if r.kind == "retract" for t in r.value.get("targets", ())}
     all_checkpoints = checkpoint_chain.chain(
-        [record for record in journal if record.kind == "checkpoint"], _branches(journal), faults
+        [record for record in journal if record.kind == "checkpoint"],
+        _branches(journal),
+        faults,
+        whole=whole,
     )
     if ordered:
         faults.extend(checkpoint_chain.disagreements(all_checkpoints, actions))

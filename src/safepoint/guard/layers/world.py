@@ -110,7 +110,8 @@ def _approval(case: Case, opinion: Opinion, subject: str, approval: Approval) ->
     elif case.goal == "roll_back":
         code, why = "SP785", "was given before the fork and does not carry over"
     else:
-        if approval.expires is not None:
+        # What the action has consumed no longer runs out; that it was given in time is in the journal.
+        if approval.expires is not None and event != "consumed":
             opinion.valid_until.append(approval.expires - case.policy.skew)
         return
     pointer = "/contentDigest" if code == "SP783" else "/event"
