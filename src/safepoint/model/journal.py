@@ -122,6 +122,8 @@ class Ownership:
     lease: Record
     leases: tuple[Record, ...]
     """All claims, oldest first."""
+    recoveries: tuple[Record, ...]
+    """Claims that took the run over to go on with it: the recovery attempts."""
     released: bool
     last_record: int
     """Time in nanoseconds of the newest record by this owner, the claim included."""
@@ -143,11 +145,6 @@ class Ownership:
         """Nanoseconds."""
         return int(self.lease.value.get("ttlSeconds") or 0) * SECOND
 
-    @property
-    def recoveries(self) -> tuple[Record, ...]:
-        """Claims that began a recovery attempt."""
-        return tuple(lease for lease in self.leases if lease.value.get("purpose") == "recovery")
-
     def lapses_at(self, now: int, skew: int) -> int:
         """The time from which nobody need wait for this owner: last sign of life + ttl + 2 x skew.
 
@@ -167,66 +164,79 @@ def own(
         beats: epoch, nonce and time (nanoseconds) of each heartbeat object.
         faults: what is wrong is appended here.
     """
+    fenced = any(_claims(record) for record in chain)
     leases: list[Record] = []
-    released = False
-    last_record = 0
+    nonces: set[str | None] = set()
+    unclean: list[Record] = []
+    released, last_record, highest = False, 0, 0
     for record in chain:
-        current = leases[-1] if leases else None
-        if record.kind == "lease" and record.value.get("event") == "claimed":
-            if record.epoch != (current.epoch if current else 0) + 1:
-                expected = (current.epoch if current else 0) + 1
-                faults.append(
-                    Fault(
-                        "SP305",
-                        f"a claim of epoch {record.epoch} where {expected} is next",
-                        "/leaseEpoch",
-                        place=record.place,
-                    )
-                )
-            if any(lease.nonce == record.nonce for lease in leases):
-                faults.append(
-                    Fault(
-                        "SP306",
-                        "this claim reuses the nonce of an earlier lease",
-                        "/nonce",
-                        place=record.place,
-                    )
-                )
+        if fenced and _claims(record):
+            expected = (leases[-1].epoch if leases else 0) + 1
+            if record.epoch != expected:
+                message = f"a claim of epoch {record.epoch} where {expected} is next"
+                faults.append(Fault("SP305", message, "/leaseEpoch", place=record.place))
+            if record.nonce in nonces:
+                message = "this claim reuses the nonce of an earlier lease"
+                faults.append(Fault("SP306", message, "/nonce", place=record.place))
+            if leases and _recovers(record, after_release=released):
+                unclean.append(record)
             leases.append(record)
+            nonces.add(record.nonce)
             released, last_record = False, record.created or 0
-            continue
-        if record.epoch == 0:
-            continue
-        fault = _entitled(record, current)
-        if fault:
-            faults.append(fault)
-            continue
-        last_record = max(last_record, record.created or 0)
-        released = released or (record.kind == "lease" and record.value.get("event") == "released")
+        elif record.epoch > 0:
+            fault = _entitled(record, leases, released=released) if fenced else _in_turn(record, highest)
+            highest = max(highest, record.epoch)
+            if fault:
+                faults.append(fault)
+            else:
+                last_record = max(last_record, record.created or 0)
+                released = released or (record.kind == "lease" and record.value.get("event") == "released")
     if not leases:
         return None
     token = (leases[-1].epoch, leases[-1].nonce)
     signs = tuple(time for epoch, nonce, time in beats if (epoch, nonce) == token)
-    return Ownership(leases[-1], tuple(leases), released, last_record, signs)
+    return Ownership(leases[-1], tuple(leases), tuple(unclean), released, last_record, signs)
 
 
-def _entitled(record: Record, lease: Record | None) -> Fault | None:
-    """Why `record` was not its writer's to append, or None."""
-    if lease is None:
-        # At level Journal nobody claims leases; the guard asks the facts who owns such a run.
+def _claims(record: Record) -> bool:
+    return record.kind == "lease" and record.value.get("event") == "claimed"
+
+
+def _recovers(claim: Record, *, after_release: bool) -> bool:
+    """Whether `claim` took the run over from an owner who had not given it back, to go on with it."""
+    purpose = claim.value.get("purpose")
+    return purpose == "recovery" or (purpose == "run" and not after_release)
+
+
+def _in_turn(record: Record, highest: int) -> Fault | None:
+    """At level Journal nobody claims epochs, but whoever writes them writes them in order."""
+    if record.epoch >= highest:
         return None
-    if record.epoch > lease.epoch:
-        return Fault("SP306", f"epoch {record.epoch} was never claimed", "/leaseEpoch", place=record.place)
-    if record.epoch < lease.epoch:
-        late = record.kind == "ledger" and record.value.get("status") in {"committed", "prepared"}
-        if late and record.value.get("evidence"):
-            message = f"an outcome by epoch {record.epoch} after epoch {lease.epoch} was claimed; its evidence counts"
-            return Fault("SP407", message, "/leaseEpoch", place=record.place)
-        message = f"written by epoch {record.epoch} after epoch {lease.epoch} was claimed"
-        return Fault("SP304", message, "/leaseEpoch", place=record.place)
+    message = f"written by epoch {record.epoch} after a record of epoch {highest}"
+    return Fault("SP304", message, "/leaseEpoch", place=record.place)
+
+
+def _entitled(record: Record, leases: Sequence[Record], *, released: bool) -> Fault | None:
+    """Why `record` was not its writer's to append, or None."""
+    newest = leases[-1].epoch if leases else 0
+    lease = next((claim for claim in reversed(leases) if claim.epoch == record.epoch), None)
+    if lease is None:
+        return Fault("SP306", f"epoch {record.epoch} was not claimed", "/leaseEpoch", place=record.place)
     if record.nonce != lease.nonce:
         message = f"epoch {record.epoch} belongs to another writer: the nonce is not the lease's"
         return Fault("SP306", message, "/nonce", place=record.place)
+    if record.epoch < newest:
+        late = record.kind == "ledger" and record.value.get("status") in {"committed", "prepared"}
+        if late and record.value.get("evidence"):
+            message = (
+                f"an outcome by epoch {record.epoch} after epoch {newest} was claimed; its evidence counts"
+            )
+            return Fault("SP407", message, "/leaseEpoch", place=record.place)
+        message = f"written by epoch {record.epoch} after epoch {newest} was claimed"
+        return Fault("SP304", message, "/leaseEpoch", place=record.place)
+    if released:
+        message = f"written under epoch {record.epoch} after its lease was released"
+        return Fault("SP306", message, "/leaseEpoch", place=record.place)
     return None
 
 
@@ -240,7 +250,7 @@ def ends(chain: Sequence[Record], faults: list[Fault]) -> tuple[str, Record | No
     resolving = False
     for record in chain:
         if said is not None and status in ENDED:
-            if record.kind == "lease":
+            if _claims(record):
                 resolving = record.value.get("purpose") == "resolution"
             settles = record.kind in {"evidence", "approval", "retract"} or (resolving and _resolves(record))
             seals = record.kind == "run" and record.value.get("status") == "sealed"
@@ -256,8 +266,7 @@ def ends(chain: Sequence[Record], faults: list[Fault]) -> tuple[str, Record | No
 
 
 def _takes_up(record: Record) -> bool:
-    claimed = record.kind == "lease" and record.value.get("event") == "claimed"
-    return claimed and record.value.get("purpose") != "resolution"
+    return _claims(record) and record.value.get("purpose") != "resolution"
 
 
 def _resolves(record: Record) -> bool:

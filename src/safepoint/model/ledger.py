@@ -7,6 +7,7 @@ Not decided here: anything that needs a clock, an owner's life or a policy; ``gu
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -30,14 +31,18 @@ TRANSITIONS: Mapping[str | None, frozenset[str]] = {
     "cancelled": frozenset(),
     "abandoned": frozenset(),
 }
-"""From a status to those that may follow it; None is "no record yet"."""
+"""From a status to those that may follow it; None is "no record yet". Conditions on a transition are in the fold."""
 
 OUTCOMES = frozenset({"committed", "failed", "prepared", "inDoubt"})
 """The statuses that speak of one attempt; the others speak of the whole action."""
 
+_GRAVEST_FIRST = ("committed", "attempting", "inDoubt", "prepared", "failed")
+"""What an action is by its attempts: the first of these that one of them has."""
+
 _LOST_ANSWER = re.compile(
-    r"time.?d?.?out|deadline|reset|broken.?pipe|disconnect|connection.?(lost|closed|aborted|error)|"
-    r"incomplete.?read|unavailable|(^|[^0-9])50[0234]([^0-9]|$)",
+    r"time.?d?.?out|deadline|reset|abort|broken.?pipe|epipe|disconnect|hang.?up|terminat|cancel|interrupt|"
+    r"connection.?(lost|closed|error)|network|transport|protocol|incomplete.?read|\beof|no.?answer|"
+    r"unavailable|server.?error|gateway|(^|[^0-9])50[0234]([^0-9]|$)",
     re.IGNORECASE,
 )
 
@@ -49,56 +54,71 @@ class _Draft:
     action_id: str
     ordered: bool
     faults: list[Fault]
-    attempts: list[Attempt] = field(default_factory=list)
+    attempts: dict[int, Attempt] = field(default_factory=dict)
+    """By number, in the order in which they began."""
+    counts: Counter[str] = field(default_factory=Counter)
+    """How many attempts have which status."""
     records: list[Record] = field(default_factory=list)
     whole: Record | None = None
     """The last record that speaks of the whole action: planned, cancelled, compensating, …"""
     key: str | None = None
-    key_seen: bool = False
     fingerprint: str | None = None
     declares: Declaration | None = None
 
     def status(self) -> str | None:
         whole = self.whole.value["status"] if self.whole else None
+        if whole == "abandoned" and self.counts["committed"]:
+            return "committed"  # not knowing was accepted, and then somebody knew
         if whole not in {None, "planned"}:
             return str(whole)
-        states = [attempt.status for attempt in self.attempts]
-        for state in ("committed", "attempting", "inDoubt", "prepared", "failed"):
-            if state in states:
-                return state
-        return whole
+        return next((status for status in _GRAVEST_FIRST if self.counts[status]), whole)
 
     def decider(self) -> Record:
         status = self.status()
         if self.whole and self.whole.value["status"] == status:
             return self.whole
-        return next((a.record for a in reversed(self.attempts) if a.status == status), self.records[-1])
+        attempts = reversed(self.attempts.values())
+        return next((a.record for a in attempts if a.status == status), self.records[-1])
+
+    def last(self) -> Attempt | None:
+        return next(reversed(self.attempts.values()), None)
 
     def fault(self, record: Record, code: str, message: str, pointer: str = "/status") -> None:
         self.faults.append(Fault(code, message, pointer, place=record.place))
 
+    def add(self, record: Record) -> None:
+        if record.kind == "evidence":
+            self.positive(record)
+            self.records.append(record)
+            return
+        self.identity(record)
+        self.records.append(record)
+        status = str(record.value["status"])
+        if status == "attempting":
+            self.begin(record)
+        elif status in OUTCOMES:
+            self.outcome(record, status)
+        else:
+            self.of_the_whole(record, status)
+
     def identity(self, record: Record) -> None:
+        """Key, request and declaration are fixed by the first record, at the latest by the first attempt."""
         value = record.value
         key, fingerprint = value.get("idempotencyKey"), value.get("requestFingerprint")
-        if self.key_seen and key != self.key:
-            self.fault(
-                record,
-                "SP403",
-                "the idempotency key differs from the one in this action's first record; a key must stay the same",
-                "/idempotencyKey",
+        if not self.records:
+            self.key = key
+        elif key != self.key:
+            message = (
+                "the idempotency key differs from the one in this action's first record; a key stays the same"
             )
-        elif not self.key_seen:
-            self.key, self.key_seen = key, True
+            self.fault(record, "SP403", message, "/idempotencyKey")
         if fingerprint and self.fingerprint and fingerprint != self.fingerprint:
-            self.fault(
-                record,
-                "SP402",
-                "the same action and key now name another request (requestFingerprint differs)",
-                "/requestFingerprint",
-            )
-        self.fingerprint = self.fingerprint or fingerprint
-        if "declares" in value and value["declares"] is not None and self.declares is None:
-            self.declares = Declaration.from_value(value["declares"])
+            message = "the same action and key now name another request (requestFingerprint differs)"
+            self.fault(record, "SP402", message, "/requestFingerprint")
+        if not self.attempts:
+            self.fingerprint = self.fingerprint or fingerprint
+            if self.declares is None and value.get("declares") is not None:
+                self.declares = Declaration.from_value(value["declares"])
 
     def repeatable(self) -> bool:
         """Whether the tool declares that doing it again does no harm."""
@@ -113,60 +133,53 @@ class _Draft:
     def named_attempt(self, record: Record) -> Attempt | None:
         number = (record.value.get("attempt") or {}).get("number", record.value.get("attemptNumber"))
         if number is not None:
-            return next((a for a in self.attempts if a.number == number), None)
-        opened = [a for a in self.attempts if a.status in {"attempting", "inDoubt", "prepared"}]
-        return opened[-1] if opened else (self.attempts[-1] if self.attempts else None)
+            return self.attempts.get(number)
+        unsettled = {"attempting", "inDoubt", "prepared"}
+        opened = (a for a in reversed(self.attempts.values()) if a.status in unsettled)
+        return next(opened, self.last())
 
-    def set_attempt(self, attempt: Attempt, record: Record, status: str, *, retryable: bool = False) -> None:
-        self.attempts[self.attempts.index(attempt)] = replace(
-            attempt, status=status, retryable=retryable, record=record
-        )
+    def set_attempt(self, attempt: Attempt) -> None:
+        before = self.attempts.get(attempt.number)
+        if before:
+            self.counts[before.status] -= 1
+        self.attempts[attempt.number] = attempt
+        self.counts[attempt.status] += 1
 
     def begin(self, record: Record) -> None:
         """An ``attempting`` record."""
-        status = self.status()
         detail = record.value.get("attempt") or {}
         number = int(detail.get("number") or len(self.attempts) + 1)
-        last = self.attempts[-1] if self.attempts else None
-        if last and last.status == "attempting" and self.ordered and record.epoch <= last.epoch:
-            self.fault(
-                record,
-                "SP404",
-                f"attempt {number} begins while attempt {last.number} of the same epoch is open",
+        if self.ordered:
+            self.may_begin(record, number)
+        elif self.whole and self.whole.value["status"] != "planned":
+            self.whole = (
+                None  # of all orders that the times allow, the one in which it was tried last is the gravest
             )
-        elif status in {"attempting", "inDoubt"} and self.ordered and not self.repeatable():
-            self.fault(
-                record,
-                "SP401",
-                "attempting again while an earlier attempt is in doubt, although the tool declares no idempotency",
+        if number in self.attempts:
+            number = max(self.attempts) + 1
+        started, cut_off = _time(detail.get("startedAt")), _time(detail.get("sendBefore"))
+        first = next(iter(self.attempts.values()), None)
+        limit = first.send_before if first and first.send_before is not None else cut_off
+        if limit is not None and started is not None and started > limit:
+            self.fault(record, "SP408", "the attempt starts after its sendBefore", "/attempt/startedAt")
+        self.set_attempt(_opened(number, record, started, _time(detail.get("deadline")), cut_off))
+
+    def may_begin(self, record: Record, number: int) -> None:
+        status, last = self.status(), self.last()
+        if last and last.status == "attempting" and record.epoch <= last.epoch:
+            message = f"attempt {number} begins while attempt {last.number} of the same epoch is open"
+            self.fault(record, "SP404", message)
+        elif status in {"attempting", "inDoubt"} and not self.repeatable():
+            message = (
+                "attempting again while an earlier attempt is in doubt, and the tool declares no idempotency"
             )
-        elif status == "failed" and last and not last.retryable and self.ordered:
+            self.fault(record, "SP401", message)
+        elif status == "failed" and last and not last.retryable:
             self.fault(record, "SP401", "attempting after a failure that says retryable: false")
         elif status != "attempting" and not (status == "committed" and self.reads()):
             self.check(record, status, "attempting")
-        if any(attempt.number == number for attempt in self.attempts):
-            if self.ordered:
-                self.fault(record, "SP401", f"attempt number {number} was used before", "/attempt/number")
-            number = max(attempt.number for attempt in self.attempts) + 1
-        started, cut_off = _time(detail.get("startedAt")), _time(detail.get("sendBefore"))
-        first = self.attempts[0].send_before if self.attempts else None
-        limit = first if first is not None else cut_off
-        if limit is not None and started is not None and started > limit:
-            self.fault(record, "SP408", "the attempt starts after its sendBefore", "/attempt/startedAt")
-        self.attempts.append(
-            Attempt(
-                number=number,
-                epoch=record.epoch,
-                nonce=record.nonce,
-                status="attempting",
-                started=started if started is not None else record.created,
-                deadline=_time(detail.get("deadline")),
-                send_before=cut_off,
-                retryable=False,
-                opened=record,
-                record=record,
-            )
-        )
+        if number in self.attempts:
+            self.fault(record, "SP401", f"attempt number {number} was used before", "/attempt/number")
 
     def outcome(self, record: Record, status: str) -> None:
         """A record that says how an attempt ended, or that nobody knows."""
@@ -174,92 +187,96 @@ class _Draft:
         if attempt is None:
             if self.ordered:
                 self.fault(record, "SP401", f"{status} without an attempt before it")
-            attempt = Attempt(
-                number=1,
-                epoch=record.epoch,
-                nonce=record.nonce,
-                status="attempting",
-                started=record.created,
-                deadline=None,
-                send_before=None,
-                retryable=False,
-                opened=record,
-                record=record,
-            )
-            self.attempts.append(attempt)
+            attempt = _opened(len(self.attempts) + 1, record, record.created, None, None)
+            self.set_attempt(attempt)
         else:
-            before = (
-                "inDoubt"
-                if attempt.status == "attempting" and record.epoch != attempt.epoch
-                else attempt.status
-            )
+            fenced = attempt.status == "attempting" and record.epoch != attempt.epoch
+            before = "inDoubt" if fenced else attempt.status
             self.check(record, before, status)
-            if status == "failed" and before == "inDoubt" and not _proves_absence(record):
-                self.fault(record, "SP401", "inDoubt to failed needs the evidence of a probe or a human")
+            if status == "failed" and before == "inDoubt" and not self.proves_absence(record, attempt):
+                if self.ordered:
+                    message = "inDoubt to failed needs a probe after the deadline, by a later epoch, or a human's word"
+                    self.fault(record, "SP401", message)
                 status = "inDoubt"
         if attempt.status == "committed":
             return
-        if status == "failed" and self.lost_answer(record):
-            self.fault(
-                record,
-                "SP405",
-                "failed, but the error only says that no answer came: the effect may have happened; read as inDoubt",
-                "/error",
-            )
+        if status == "failed" and self.lost_answer(record, attempt):
+            message = "failed, but nothing says that it was refused: it may have happened; read as inDoubt"
+            self.fault(record, "SP405", message, "/error")
             status = "inDoubt"
-        if status == "committed" and not _proves_application(record):
+        if status == "committed" and not self.proves_application(record):
             self.fault(record, "SP406", "committed without evidence; read as inDoubt", "/evidence")
             status = "inDoubt"
         retryable = status == "failed" and bool((record.value.get("error") or {}).get("retryable"))
-        self.set_attempt(attempt, record, status, retryable=retryable)
+        self.set_attempt(replace(attempt, status=status, retryable=retryable, record=record))
 
-    def lost_answer(self, record: Record) -> bool:
-        if self.reads() or _proves_absence(record):
+    def lost_answer(self, record: Record, attempt: Attempt) -> bool:
+        """Whether a ``failed`` leaves open that the effect was applied."""
+        if self.reads() or self.proves_absence(record, attempt):
             return False
         error = record.value.get("error")
-        if error is None:
+        if error is None or error.get("sent") not in {"no", "yes"}:
             return True
-        if error.get("sent") not in {"no", "yes"}:
+        if _LOST_ANSWER.search(f"{error.get('class') or ''} {error.get('message') or ''}"):
             return True
-        return bool(_LOST_ANSWER.search(f"{error.get('class') or ''} {error.get('message') or ''}"))
+        # A refusal that may be tried again has many names; sent twice without a key it can do harm.
+        return error["sent"] == "yes" and bool(error.get("retryable")) and not self.repeatable()
+
+    def proves_absence(self, record: Record, attempt: Attempt) -> bool:
+        """A human's word, or a probe that rule N can have let pass: late, and by somebody who fenced the attempt.
+
+        Whether the attempt's worker was dead is not in the record; whoever wrote it had asked a guard.
+        """
+        evidence = record.value.get("evidence") or {}
+        if evidence.get("kind") == "human":
+            return evidence.get("by") is not None
+        if evidence.get("kind") != "probe" or record.epoch <= attempt.epoch:
+            return False
+        settle = (self.declares or Declaration()).probe_settle
+        latest = max((t for t in (attempt.deadline, attempt.started) if t is not None), default=None)
+        return latest is not None and parse_time(evidence["observedAt"]) > latest + settle
+
+    def proves_application(self, record: Record) -> bool:
+        value, evidence = record.value, record.value.get("evidence") or {}
+        if self.ordered:
+            return bool(evidence)
+        return value.get("externalRef") is not None or evidence.get("ref") is not None
+
+    def of_the_whole(self, record: Record, status: str) -> None:
+        """A record that speaks of the whole action."""
+        before, last = self.status(), self.last()
+        if before == "attempting" and last and record.epoch > last.epoch:
+            before = "inDoubt"
+        self.check(record, before, status)
+        declares = self.declares or Declaration()
+        if (
+            self.ordered
+            and (before, status) == ("inDoubt", "compensating")
+            and not declares.compensation_consumes_key
+        ):
+            message = "what is in doubt is only compensated where the compensation consumes the key"
+            self.fault(record, "SP401", message)
+        self.whole = record
 
     def positive(self, record: Record) -> None:
         """An ``evidence`` record: somebody saw the effect."""
         attempt = self.named_attempt(record)
-        if attempt is None:
+        if attempt is not None:
+            self.set_attempt(replace(attempt, status="committed", retryable=False, record=record))
+        elif self.ordered:
             self.fault(record, "SP401", "evidence for an attempt that no record names", "/attemptNumber")
         else:
-            self.set_attempt(attempt, record, "committed")
+            opened = _opened(len(self.attempts) + 1, record, None, None, None)
+            self.set_attempt(replace(opened, status="committed"))
 
     def check(self, record: Record, before: str | None, after: str) -> None:
         if self.ordered and after not in TRANSITIONS[before]:
             allowed = ", ".join(sorted(TRANSITIONS[before])) or "nothing"
-            self.fault(
-                record,
-                "SP401",
-                f"{before or 'no record'} to {after}; after {before or 'none'} comes {allowed}",
-            )
-
-    def add(self, record: Record) -> None:
-        self.records.append(record)
-        if record.kind == "evidence":
-            self.positive(record)
-            return
-        if record.value.get("requestFingerprint") or not self.key_seen or record.value.get("idempotencyKey"):
-            self.identity(record)
-        status = str(record.value["status"])
-        if status == "attempting":
-            self.begin(record)
-        elif status in OUTCOMES:
-            self.outcome(record, status)
-        else:
-            before = self.status()
-            fenced = before == "attempting" and record.epoch > self.attempts[-1].epoch
-            self.check(record, "inDoubt" if fenced else before, status)
-            self.whole = record
+            message = f"{before or 'no record'} to {after}; after {before or 'none'} comes {allowed}"
+            self.fault(record, "SP401", message)
 
     def finish(self) -> Action:
-        first = self.records[0]
+        first = self.records[0].value
         latest = [record.value for record in reversed(self.records)]
         # An evidence record's `result` says that the effect was applied; it is not what the effect returned.
         written = [value for value in latest if value["recordType"] == "ledger"]
@@ -268,18 +285,17 @@ class _Draft:
             return next((value[name] for value in latest if value.get(name) is not None), None)
 
         result = next((value["result"] for value in written if value.get("result") is not None), None)
-
         return Action(
             action_id=self.action_id,
-            step_name=str(first.value.get("stepName") or ""),
+            step_name=str(first.get("stepName") or ""),
             key=self.key,
             fingerprint=self.fingerprint,
             declares=self.declares or Declaration(),
             status=self.status() or "planned",
-            attempts=tuple(self.attempts),
+            attempts=tuple(self.attempts.values()),
             record=self.decider(),
             records=tuple(self.records),
-            compensates=last("compensates"),
+            compensates=first.get("compensates"),
             result=result if result is not None else last("resultRef"),
             external_ref=last("externalRef"),
             message_id=last("messageId"),
@@ -290,35 +306,53 @@ def fold_ledger(records: Iterable[Record], *, ordered: bool, faults: list[Fault]
     """The actions of a run, in the order of their first records.
 
     Args:
-        records: the run's ``ledger`` and ``evidence`` records, in journal order, or as their times suggest.
-        ordered: whether the order is proven by sequences; without, an impossible order is no fault of anybody's.
+        records: the run's ``ledger`` and ``evidence`` records, in journal order, or in any.
+        ordered: whether their order is proven by sequences; without, an impossible order is no fault of anybody's.
         faults: what is wrong is appended here.
     """
     drafts: dict[str, _Draft] = {}
-    for record in records if ordered else _gravest_order(records):
+    for record in records if ordered else sorted(records, key=_gravest_last):
         action_id = str(record.value["actionId"])
         draft = drafts.setdefault(action_id, _Draft(action_id, ordered, faults))
         if record.kind == "evidence" and not draft.records:
-            draft.fault(
-                record, "SP401", "evidence for an action that has no ledger record before it", "/actionId"
-            )
+            message = "evidence for an action that has no ledger record before it"
+            draft.fault(record, "SP401", message, "/actionId")
             continue
         draft.add(record)
     actions = {name: draft.finish() for name, draft in drafts.items() if draft.records}
     faults.extend(_reused_keys(actions.values()))
-    faults.extend(_unknown_compensations(actions))
+    faults.extend(_compensations(actions, ordered=ordered))
     return actions
 
 
-def _gravest_order(records: Iterable[Record]) -> list[Record]:
-    """By time; where times tie or lack, the order that leaves most in doubt comes last and so decides."""
-    doubt = ("planned", "committed", "cancelled", "failed", "prepared", "attempting", "inDoubt")
+_DOUBT = ("planned", "committed", "cancelled", "abandoned", "failed", "prepared", "attempting", "inDoubt")
 
-    def rank(record: Record) -> tuple[int, int]:
-        status = record.value.get("status", "")
-        return (record.created or 0, doubt.index(status) if status in doubt else len(doubt))
 
-    return sorted(records, key=rank)
+def _gravest_last(record: Record) -> tuple[bool, bool, int, int, str]:
+    """By time; where times tie or lack, the order that leaves most in doubt; evidence, which only adds, at the end."""
+    status = str(record.value.get("status"))
+    rank = _DOUBT.index(status) if status in _DOUBT else len(_DOUBT)
+    undated_attempt = record.created is None and status in {"attempting", "inDoubt"}
+    return (record.kind == "evidence", undated_attempt, record.created or 0, rank, record.digest)
+
+
+def _opened(
+    number: int, record: Record, started: int | None, deadline: int | None, cut_off: int | None
+) -> Attempt:
+    # A start later than its own record is not believed: it would stretch every limit that counts from it.
+    starts = [time for time in (started, record.created) if time is not None]
+    return Attempt(
+        number=number,
+        epoch=record.epoch,
+        nonce=record.nonce,
+        status="attempting",
+        started=min(starts, default=None),
+        deadline=deadline,
+        send_before=cut_off,
+        retryable=False,
+        opened=record,
+        record=record,
+    )
 
 
 def _reused_keys(actions: Iterable[Action]) -> Iterator[Fault]:
@@ -327,37 +361,30 @@ def _reused_keys(actions: Iterable[Action]) -> Iterator[Fault]:
         if action.key is None:
             continue
         first = owners.setdefault(action.key, action)
-        if first is not action and (first.fingerprint, first.step_name) != (
-            action.fingerprint,
-            action.step_name,
-        ):
-            yield Fault(
-                "SP402",
-                "this idempotency key already names another action's request; the provider would drop one of the two",
-                "/idempotencyKey",
-                place=action.records[0].place,
-            )
+        # Only a compensation may carry another action's key: to use it up.
+        if first is not action and action.compensates != first.action_id:
+            message = "this idempotency key already belongs to another action; the provider would drop one of the two"
+            yield Fault("SP402", message, "/idempotencyKey", place=action.records[0].place)
 
 
-def _unknown_compensations(actions: Mapping[str, Action]) -> Iterator[Fault]:
+def _compensations(actions: Mapping[str, Action], *, ordered: bool) -> Iterator[Fault]:
+    """Each compensation names an action that it can undo, once; what is called compensated was."""
+    undone: dict[str, Action] = {}
     for action in actions.values():
-        target = actions.get(action.compensates) if action.compensates else None
-        if action.compensates and (target is None or target.compensates):
+        if action.compensates is None:
+            continue
+        place = action.records[0].place
+        target = actions.get(action.compensates)
+        if target is None or target.compensates is not None:
             why = "that is itself a compensation" if target else "that the ledger does not hold"
-            yield Fault(
-                "SP410", f"compensates an action {why}", "/compensates", place=action.records[0].place
-            )
-
-
-def _proves_application(record: Record) -> bool:
-    value = record.value
-    if value.get("evidence"):
-        return True
-    return value.get("orderEvidence") == "time" and value.get("externalRef") is not None
-
-
-def _proves_absence(record: Record) -> bool:
-    return (record.value.get("evidence") or {}).get("kind") in {"probe", "human"}
+            yield Fault("SP410", f"compensates an action {why}", "/compensates", place=place)
+        elif action.status != "cancelled" and undone.setdefault(action.compensates, action) is not action:
+            yield Fault("SP410", "a second compensation of the same action", "/compensates", place=place)
+    for action in actions.values():
+        undo = undone.get(action.action_id)
+        if ordered and action.status == "compensated" and (undo is None or undo.status != "committed"):
+            message = "compensated, but no compensation of it is committed"
+            yield Fault("SP401", message, "/status", place=action.record.place)
 
 
 def _time(text: str | None) -> int | None:
