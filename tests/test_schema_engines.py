@@ -121,7 +121,8 @@ def test_both_engines_say_the_same_of_any_change(case: tuple[Identity, Any]) -> 
     assert fast == schemas._reference(identity.kind, identity.version.major).is_valid(value)
     found = list(schemas.check(identity, value))
     assert found == list(schemas.check(identity, value, engine="jsonschema"))
-    assert bool([fault for fault in found if fault.code != "SP509"]) == (not fast)
+    # what no schema can say is found besides, whatever the engine
+    assert bool([fault for fault in found if fault.code not in {"SP220", "SP509"}]) == (not fast)
     assert len(found) == len(set(found))
 
 

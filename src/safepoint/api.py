@@ -17,11 +17,12 @@ from safepoint.core.digest import encode_record
 from safepoint.core.fault import Fault, Place
 from safepoint.core.finding import Finding
 from safepoint.core.timestamp import parse_time
-from safepoint.core.version import V3, Version
+from safepoint.core.version import Version
 from safepoint.reader import Scan, gather_artifacts, load_run, scan, scan_bytes, scan_files
+from safepoint.reader.documents import Document, InputRefusedError, load_documents
 from safepoint.store import AbsentError, Store, StoreError, open_store
 from safepoint.store.inputs import Input, expand
-from safepoint.store.layout import run_ids
+from safepoint.store.layout import run_ids, stores_below
 
 if TYPE_CHECKING:
     from safepoint.guard import Decision
@@ -32,6 +33,7 @@ __all__ = [
     "Finding",
     "InputRefusedError",
     "Migrated",
+    "SeveralStoresError",
     "Store",
     "StoreError",
     "UnknownRunError",
@@ -62,17 +64,16 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-class InputRefusedError(ValueError):
-    """A facts, policy or request document that is not sound, so that nothing was judged by it."""
+class SeveralStoresError(LookupError):
+    """A folder of stores where one store is wanted: their runs may bear the same ids, and would melt into one."""
 
-    def __init__(self, message: str, findings: Iterable[Finding] = ()) -> None:
-        self.findings = tuple(findings)
-        """What is wrong with it, where it could be read that far."""
-        shown = [
-            f"{f.url}:{f.line}:{f.column}: {f.code} {f.message} (at {f.pointer or '/'})"
-            for f in self.findings[:5]
-        ]
-        super().__init__("\n".join([message, *shown]))
+    def __init__(self, url: str, stores: Iterable[str]) -> None:
+        self.url = url
+        self.stores = tuple(stores)
+        """The stores in it, each as the caller may name it."""
+        super().__init__(
+            f"{url} is no store, it holds {len(self.stores)}: {', '.join(self.stores)}; name one of them"
+        )
 
 
 class UnknownRunError(LookupError):
@@ -102,6 +103,8 @@ class Validation(Iterator[Finding]):
         """Readable records."""
         self.documents = 0
         """Readable documents: policy, facts and the like."""
+        self.faulty = 0
+        """JSON texts that are no sound record or document."""
         self.runs = 0
         self.codes: Counter[str] = Counter()
         """Findings so far by code."""
@@ -128,6 +131,7 @@ class Validation(Iterator[Finding]):
             "runs": self.runs,
             "records": self.records,
             "documents": self.documents,
+            "faulty": self.faulty,
             "findings": {severity: self.severities[severity] for severity in ("error", "warning", "info")},
             "codes": dict(sorted(self.codes.items())),
         }
@@ -164,6 +168,7 @@ class Validation(Iterator[Finding]):
     def _count(self, found: Scan) -> None:
         self.records += found.records
         self.documents += found.documents
+        self.faulty += len({f.place for f in found.faults if f.place in found.texts and _grave(f)})
         self.runs += found.run is not None and found.records > 0
         for place in found.texts:
             # One JSON Lines file may hold several runs and so come with several scans; an object comes with one.
@@ -172,6 +177,10 @@ class Validation(Iterator[Finding]):
                 self._lines_files.add(place.url)
             else:
                 self.files += 1
+
+
+def _grave(fault: Fault) -> bool:
+    return rules.severity(fault.code) == "error"
 
 
 def validate(
@@ -211,23 +220,32 @@ def migrate(data: bytes | Mapping[str, Any], to: str = "v3", allow_loss: bool = 
 
     Raises:
         ValueError: `to` is no version.
+        TypeError: `data` is text: whoever decoded it no longer has the stored bytes.
     """
     from safepoint.migrate import migrate_record  # noqa: PLC0415
 
     version = Version.parse(to)
     if version is None:
         raise ValueError(f"got {to!r}, expected a format version such as v3")
-    stored = data if isinstance(data, bytes) else encode_record(data)
-    return migrate_record(stored, version, allow_loss=allow_loss)
+    return migrate_record(_stored(data), version, allow_loss=allow_loss)
+
+
+def _stored(data: object) -> bytes:
+    if isinstance(data, Mapping):
+        return encode_record(data)
+    if isinstance(data, bytes):
+        return data
+    expected = "the stored bytes of a record, or its value as a mapping"
+    raise TypeError(f"got a {type(data).__name__}, expected {expected}")
 
 
 def guard(
     store: str | os.PathLike[str] | Store,
     run_id: str,
     *,
-    facts: Mapping[str, Any] | str | os.PathLike[str] | None = None,
-    policy: Mapping[str, Any] | str | os.PathLike[str] | None = None,
-    request: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    facts: Document | None = None,
+    policy: Document | None = None,
+    request: Document | None = None,
     now: str | int | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Decision:
@@ -248,6 +266,7 @@ def guard(
     Raises:
         InputRefusedError: facts, policy or request are not sound; it holds the findings.
         UnknownRunError: the store holds no readable record of the run.
+        SeveralStoresError: it is a folder of stores.
         StoreError: the store, or a document, cannot be read.
         ValueError: `now` is no RFC 3339 time.
     """
@@ -256,17 +275,15 @@ def guard(
 
     options = dict(storage_options or {})
     moment = moment_of(now)
-    known = _document("facts", facts, options)
-    rule = _document("policy", policy, options)
-    wish = _document("request", request, options)
-    if known is not None and known["runId"] != run_id:
-        raise InputRefusedError(f"the facts are about run {known['runId']!r}, not about {run_id!r}")
+    given = load_documents(run_id, facts=facts, policy=policy, request=request, storage_options=options)
     opened = store if isinstance(store, Store) else open_store(os.fspath(store), **options)
     run = load(opened, run_id).run
     assert run is not None
     first = run.records[0].value if run.records else {}
-    settings = parse_policy(rule, workflow=first.get("workflow"))
-    return evaluate(run, known, settings, wish, moment, artifacts=gather_artifacts(opened, run))
+    settings = parse_policy(given.policy, workflow=first.get("workflow"))
+    return evaluate(
+        run, given.facts, settings, given.request, moment, artifacts=gather_artifacts(opened, run)
+    )
 
 
 def load(store: Store, run_id: str) -> Scan:
@@ -274,10 +291,12 @@ def load(store: Store, run_id: str) -> Scan:
 
     Raises:
         UnknownRunError: nothing of it is there.
+        SeveralStoresError: `store` is a folder of stores.
         StoreError: the store cannot be read.
     """
     from difflib import get_close_matches  # noqa: PLC0415
 
+    _require_one(store)
     try:
         found = load_run(store, run_id)
     except AbsentError as error:
@@ -295,9 +314,16 @@ def scan_store(store: Store) -> Iterator[Scan]:
     """Every run of `store`, in whatever layout it lies.
 
     Raises:
+        SeveralStoresError: `store` is a folder of stores.
         StoreError: the store cannot be read.
     """
+    _require_one(store)
     return scan(Input(store, None, named=False))
+
+
+def _require_one(store: Store) -> None:
+    if below := stores_below(store):
+        raise SeveralStoresError(store.url, map(store.url_of, below))
 
 
 def moment_of(now: str | int | None) -> int:
@@ -309,60 +335,3 @@ def moment_of(now: str | int | None) -> int:
     if now is None:
         return time.time_ns()
     return parse_time(now) if isinstance(now, str) else now
-
-
-def _document(
-    kind: str, given: Mapping[str, Any] | str | os.PathLike[str] | None, options: dict[str, Any]
-) -> Mapping[str, Any] | None:
-    """The sound document of `kind` that the caller gave, or named."""
-    from safepoint import schemas  # noqa: PLC0415
-    from safepoint.core.kind import Identity, recognise  # noqa: PLC0415
-    from safepoint.core.strictjson import parse  # noqa: PLC0415
-
-    if given is None:
-        return None
-    place, faults = Place(kind), tuple[Fault, ...]()
-    value: Any
-    if isinstance(given, Mapping):
-        value, data = dict(given), encode_record(given)
-    else:
-        place, data = _fetch(os.fspath(given), options)
-        if place.key.endswith(".toml"):
-            value, data = _parse_toml(place.url, data), b""
-        else:
-            value, faults = parse(data)
-    identity: Identity | None = None
-    if not faults:
-        if kind == "policy" and isinstance(value, dict) and "recordType" not in value:
-            identity = Identity("policy", V3)
-        else:
-            identity, faults = recognise(value)
-    if identity is not None and identity.kind != kind:
-        raise InputRefusedError(f"{place.url}: this is a {identity.kind} record, expected a {kind} document")
-    if identity is not None:
-        faults = (*faults, *schemas.check(identity, value))
-    findings = [rules.to_finding(fault.at(place), data or None) for fault in faults]
-    wrong = [finding for finding in findings if finding.severity == "error"]
-    if wrong:
-        raise InputRefusedError(
-            f"{place.url}: the {kind} document is not sound, so nothing was judged by it", wrong
-        )
-    found: Mapping[str, Any] = value
-    return found
-
-
-def _parse_toml(url: str, data: bytes) -> Any:
-    import tomllib  # noqa: PLC0415
-
-    try:
-        return tomllib.loads(data.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputRefusedError(f"{url}: no TOML: {error}") from error
-
-
-def _fetch(url: str, options: dict[str, Any]) -> tuple[Place, bytes]:
-    for source in expand([url], **options):
-        if isinstance(source, Input) and source.keys:
-            key = source.keys[0]
-            return Place(source.store.url_of(key), key), source.store.get(key)
-    raise AbsentError(url, "no such file", remedy="check the path")

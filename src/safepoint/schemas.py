@@ -25,6 +25,7 @@ from safepoint.core import pointer
 from safepoint.core.digest import digest_value
 from safepoint.core.fault import Fault
 from safepoint.core.kind import KINDS, Identity
+from safepoint.core.status import OLD_STATUSES
 from safepoint.core.version import CURRENT, Version
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ def check(identity: Identity, value: Any, *, engine: Engine = "auto") -> Iterato
     yield from faults
     if identity.kind == "checkpoint" and identity.version.major >= 3:
         yield from _guard_hash(value, faults)
+    elif identity.kind == "ledger" and identity.version.major < 3:
+        yield from _old_status(value, faults)
 
 
 def _is_valid(identity: Identity, value: Any, engine: Engine) -> bool:
@@ -181,7 +184,7 @@ def _explain(broken: _Broken, identity: Identity) -> Iterator[tuple[str, Fault]]
         message = f"expected as a member's name {broken.rule['description']}, found another"
         yield broken.value, Fault(codes, message, pointer.join(*where, broken.value))
     else:
-        yield "", Fault(codes, _value_message(broken, codes), pointer.join(*where))
+        yield "", Fault(codes, _value_message(broken, codes, identity), pointer.join(*where))
 
 
 def _missing(broken: _Broken) -> list[str]:
@@ -214,15 +217,15 @@ def _unknown_member(broken: _Broken, identity: Identity, name: str) -> Fault:
     for newer in range(version.major + 1, CURRENT.major + 1):
         if not broken.where and name in _members(identity.kind, newer):
             return Fault("SP219", f"{member} belongs to v{newer}, but the record says {version}", place)
-    hint = _hint(name, broken.rule["properties"])
+    hint = _did_you_mean(name, broken.rule["properties"]) or "; names of your own begin with x-"
     return Fault(broken.codes, f"{member} is not known to {version}{hint}", place)
 
 
-def _hint(name: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  (only an unknown member is worth it)
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415  (only an unknown name is worth it)
 
     close = get_close_matches(name, known, n=1)
-    return f"; did you mean {_quote(close[0])}?" if close else "; names of your own begin with x-"
+    return f"; did you mean {_quote(close[0])}?" if close else ""
 
 
 @cache
@@ -230,10 +233,13 @@ def _members(kind: str, major: int) -> frozenset[str]:
     return frozenset(_load(major, kind)["properties"])
 
 
-def _value_message(broken: _Broken, code: str) -> str:
+def _value_message(broken: _Broken, code: str, identity: Identity) -> str:
     bound, value = broken.bound, broken.value
     if code in _CONDITIONAL:
         return f"{broken.rule['description']}; found {_found(value)}"
+    if code == "SP207":
+        found = _found_time(value, offsets=identity.version.major < 3)
+        return f"expected {broken.rule['description']}, found {found}"
     match broken.keyword:
         case "type":
             names = [bound] if isinstance(bound, str) else bound
@@ -276,6 +282,14 @@ def _found_word(value: Any) -> str:
     return _quote(value) if plain else _found(value)
 
 
+def _found_time(value: Any, *, offsets: bool) -> str:
+    """As `_found`, but shows what looks like a time, and says why it is none: times are no payload."""
+    from safepoint.core.notime import why_no_time  # noqa: PLC0415  (only a refused time is worth it)
+
+    why = why_no_time(value, offsets=offsets) if isinstance(value, str) else None
+    return f"{_quote(value)}: {why}" if why else _found(value)
+
+
 def _quote(name: str) -> str:
     """`name` as a JSON string in ASCII, cut short: a hostile name must not reach the terminal as it is."""
     return json.dumps(name if len(name) <= 60 else name[:59] + "…")
@@ -290,6 +304,17 @@ def _guard_hash(value: Any, faults: list[Fault]) -> Iterator[Fault]:
         if actual != stated:
             message = f"guardHash is not the digest of guardContext, which is {actual}"
             yield Fault("SP509", message, pointer.join("guardHash"))
+
+
+def _old_status(value: Any, faults: list[Fault]) -> Iterator[Fault]:
+    """v1 and v2 let a status be any word, so that a misspelt one passes their schemas and means something else."""
+    if not isinstance(value, dict) or any(fault.pointer == "/status" for fault in faults):
+        return
+    status = value.get("status")
+    if isinstance(status, str) and status not in OLD_STATUSES:
+        known, hint = ", ".join(OLD_STATUSES), _did_you_mean(status, OLD_STATUSES)
+        message = f"{_found_word(status)} is none of the words that are understood, so it is read as inDoubt"
+        yield Fault("SP220", f"{message}{hint or f': {known}'}", pointer.join("status"))
 
 
 def _references(node: Any) -> Iterator[str]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from safepoint.core.kind import KINDS, Identity, recognise
+from safepoint.core.kind import _TELLING, KINDS, Identity, recognise, resembles_record
 from safepoint.core.version import V1, V2, V3, Version
 
 CHECKPOINT_V2 = {"checkpointId": "cp_03", "runId": "run_123", "schemaVersion": "v2"}
@@ -69,6 +69,65 @@ def test_what_is_no_object_is_no_record(value: Any, got: str) -> None:
 @pytest.mark.parametrize("value", [{}, {"schemaVersion": "v9"}, {"name": "package", "version": "1.0"}])
 def test_an_object_without_a_kind_or_an_id_is_not_ours(value: Any) -> None:
     assert refusals(value) == [("SP003", "")]
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        (
+            {"runId": "r", "chekpointId": "c", "state": "x"},
+            "did you mean checkpointId instead of 'chekpointId'?",
+        ),
+        ({"runId": "r", "checkpoint_id": "c"}, "did you mean checkpointId instead of 'checkpoint_id'?"),
+        (
+            {"runId": "r", "actionID": "a", "schemaVersion": "v2"},
+            "did you mean actionId instead of 'actionID'?",
+        ),
+        ({"runId": "r", "recordtype": "run"}, "did you mean recordType instead of 'recordtype'?"),
+        ({"runId": "r", "schemaVersion": "v2"}, "it looks like one, since it has runId and schemaVersion"),
+        (
+            {"stepName": "s", "idempotencyKey": None, "externalRef": "e", "status": "committed"},
+            "it looks like one, since it has externalRef, idempotencyKey, stepName",
+        ),
+    ],
+)
+def test_a_damaged_record_is_told_from_somebody_elses_json(value: dict[str, Any], hint: str) -> None:
+    assert resembles_record(value) == hint
+    _, (fault,) = recognise(value)
+    assert (fault.code, fault.message.endswith(f"; {hint}")) == ("SP003", True)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        [],
+        {},
+        {"name": "package", "version": "1.0"},
+        {"runId": "r", "status": "done", "createdAt": "now", "state": "x", "error": None, "input": {}},
+        {"runId": "r", "action": "push", "transactionId": "t", "type": "x"},
+        {"schemaVersion": "v3", "stepName": "s"},
+        CHECKPOINT_V2,
+        {"recordType": "run"},
+    ],
+)
+def test_other_json_and_what_is_recognised_resembles_nothing(value: Any) -> None:
+    assert resembles_record(value) is None
+
+
+def test_the_telling_members_are_members_of_our_records() -> None:
+    from safepoint import schemas  # noqa: PLC0415 - the other tests of core need no schema
+
+    known = {name for kind in schemas.kinds(V3) for name in schemas.schema(kind, V3)["properties"]}
+    assert sorted(_TELLING - known) == []
+
+
+@pytest.mark.parametrize(
+    "item", [CHECKPOINT_V2, {"recordType": "run"}, {"runId": "r", "schemaVersion": "v2"}]
+)
+def test_an_array_of_records_is_told_to_become_lines(item: Any) -> None:
+    _, (fault,) = recognise([7, item])
+    assert fault.message.startswith("expected a JSON object, got array; write several records as JSON Lines")
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,44 @@ def integrity() -> Iterator[Case]:
         source="field case 23: openai-agents PR#2502",
     )
     yield Case(
+        "tail-cut",
+        "A record that is known elsewhere is not here.",
+        started(),
+        "hand_over",
+        ["SP708"],
+        facts=facts(heads={"journal": {"sequence": 9, "digest": digest("a")}}),
+    )
+    yield Case(
+        "head-differs",
+        "The newest record is not the one that is known elsewhere.",
+        started(),
+        "hand_over",
+        ["SP709"],
+        facts=facts(heads={"journal": {"sequence": 3, "digest": digest("a")}}),
+    )
+    yield Case(
+        "claims-an-effect-without-record",
+        "The checkpoint says that a message was sent, and the ledger holds none.",
+        started(sideEffectStatus={"writePerformed": False, "externalMessageSent": True}),
+        "hand_over",
+        ["SP502"],
+        source="SPEC.md#checkpoints",
+    )
+    yield Case(
+        "newest-checkpoint-retracted",
+        "The newest checkpoint was retracted, and the one before is proposed.",
+        started().checkpoint(4, "cp-2").add("retract", 5, targets=["cp-2"], reason="erasure", by="ops"),
+        "resume",
+        ["SP703"],
+    )
+    yield Case(
+        "every-checkpoint-retracted",
+        "No checkpoint is left, which is not the same as none having been written.",
+        started().add("retract", 5, targets=["cp-1"], reason="erasure", by="ops"),
+        "hand_over",
+        ["SP701"],
+    )
+    yield Case(
         "resume-requirement-unknown",
         "The checkpoint requires something for resuming that this version does not know.",
         started(requires={"resume": ["saga"]}),
@@ -327,6 +365,22 @@ def compatibility() -> Iterator[Case]:
         policy=policy(compatibleWith=[{"part": "model", "from": digest("a"), "to": digest("c")}]),
     )
     yield Case(
+        "retry-a-step-that-is-not-next",
+        "The request names a step that the checkpoint does not lead to.",
+        started(),
+        "hand_over",
+        ["SP735"],
+        request=request("retry_step", stepName="draft"),
+    )
+    yield Case(
+        "retry-step",
+        "The request names one of the steps that come next.",
+        started(),
+        "resume",
+        ["SP799"],
+        request=request("retry_step", stepName="notify"),
+    )
+    yield Case(
         "next-step-unknown",
         "The step that comes next is not in today's code.",
         started(),
@@ -367,6 +421,44 @@ def compensation() -> Iterator[Case]:
         "hand_over",
         ["SP743", "SP742", "SP760"],
         request=request("unwind"),
+    )
+    yield Case(
+        "unwind-with-an-effect-in-doubt",
+        "A run that goes backwards sends nothing again, also not with its key.",
+        started().ledger(3, "attempting", declares=KEYED),
+        "hand_over",
+        ["SP766"],
+        request=request("unwind"),
+    )
+    yield Case(
+        "unwind-what-was-not-begun",
+        "What was only planned is not begun.",
+        started().ledger(3, "planned"),
+        "give_up",
+        ["SP744", "SP745"],
+        request=request("unwind"),
+    )
+
+    def refunded() -> Journal:
+        journal = started().ledger(3, "attempting", "pay", declares=undoable).ledger(4, "committed", "pay")
+        journal.ledger(5, "compensating", "pay")
+        for seconds, status in ((6, "attempting"), (7, "committed")):
+            journal.ledger(seconds, status, "refund", compensates="pay")
+        return journal
+
+    yield Case(
+        "refund-done-not-recorded",
+        "The refund is committed; only the record of the refunded payment is missing.",
+        refunded(),
+        "compensate",
+        ["SP741", "SP741", "SP760"],
+    )
+    yield Case(
+        "rolled-back",
+        "Everything is undone.",
+        refunded().ledger(8, "compensated", "pay"),
+        "give_up",
+        ["SP746", "SP760", "SP760"],
     )
     yield Case(
         "unwind-nothing",
@@ -450,6 +542,22 @@ def budget() -> Iterator[Case]:
         "hand_over",
         ["SP755"],
         policy=policy(runBudgetCostMicros=1000),
+    )
+    yield Case(
+        "cost-unknown",
+        "The policy sets a budget, and the run does not say what it has spent.",
+        started(),
+        "hand_over",
+        ["SP756"],
+        policy=policy(runBudgetCostMicros=1000),
+    )
+    yield Case(
+        "fleet-recovering",
+        "More than a tenth of the fleet is recovering.",
+        started(),
+        "wait",
+        ["SP758"],
+        facts=facts(fleet={"recoveriesLastHour": 20, "startsLastHour": 100, "recoveriesLastTenMinutes": 9}),
     )
     yield Case(
         "breaker-open",
@@ -715,6 +823,19 @@ def world() -> Iterator[Case]:
         "resume",
         ["SP763"],
     )
+    used = started(reason="humanGate")
+    for number, event in enumerate(("requested", "granted", "consumed")):
+        used.add(
+            "approval",
+            3 + number,
+            approvalId="ap-1",
+            checkpointId="cp-1",
+            event=event,
+            actor="eve",
+            contentDigest=digest("f"),
+            expiresAt=at(3600),
+        )
+    yield Case("gate-passed-before", "The gate's approval was used up.", used, "hand_over", ["SP794"])
     yield Case(
         "gate-unasked",
         "The run stands at a human gate, and nobody was asked.",
@@ -745,9 +866,13 @@ def world() -> Iterator[Case]:
     yield Case(
         "external-moved-rerun",
         "The policy runs the reads again when the data moved.",
-        moved,
+        Journal()
+        .begin()
+        .ledger(2, "attempting", "look", declares=declares(effect="read"))
+        .ledger(3, "committed", "look")
+        .checkpoint(4, resumePreconditions=[{"type": "externalVersion", "subject": "doc", "expected": "7"}]),
         "resume",
-        ["SP792"],
+        ["SP762", "SP792"],
         facts=facts(**other),
         policy=policy(externalMoved="rerun_reads"),
     )
@@ -775,6 +900,15 @@ def world() -> Iterator[Case]:
         facts=facts(outbox={"m-1": "already_sent"}),
     )
     yield Case(
+        "external-moved-nothing-to-rerun",
+        "The policy would run the reads again, but the ledger holds none.",
+        moved,
+        "hand_over",
+        ["SP791"],
+        facts=facts(**other),
+        policy=policy(externalMoved="rerun_reads"),
+    )
+    yield Case(
         "facts-stale",
         "The facts are half an hour old.",
         started(),
@@ -793,6 +927,22 @@ def world() -> Iterator[Case]:
         "mediaType": "text/markdown",
     }
     kept = started(artifactRefs=[reference])
+    elsewhere = started(artifactRefs=[{**reference, "uri": "s3://bucket/plan"}])
+    yield Case(
+        "artifact-elsewhere",
+        "The artifact lies outside the store, and nobody says that it is there.",
+        elsewhere,
+        "reconcile",
+        ["SP793"],
+    )
+    yield Case(
+        "artifact-elsewhere-vouched-for",
+        "Somebody looked at the artifact outside the store.",
+        elsewhere,
+        "resume",
+        ["SP799"],
+        facts=facts(artifacts={"plan": {"state": "present"}}),
+    )
     yield Case(
         "artifact-present", "The plan is there and whole.", kept, "resume", ["SP799"], files={name: plan}
     )
@@ -873,6 +1023,16 @@ def weak_levels() -> Iterator[Case]:
         "hand_over",
         ["SP766"],
         files={**saved, ledger: _v2("ledger") + b"\n"},
+        facts=vouched,
+    )
+    twins = _v2("checkpoint") + b"\n" + _v2("checkpoint", checkpointId="cp-2", state="sent") + b"\n"
+    yield Case(
+        "v2-two-newest-checkpoints",
+        "Two checkpoints of the same time, and nothing tells which is newer.",
+        Journal(),
+        "hand_over",
+        ["SP704", "SP760"],
+        files={**saved, checkpoints: twins},
         facts=vouched,
     )
     torn = _v2("checkpoint") + b"\n" + _v2("checkpoint", checkpointId="cp-2")[:60]

@@ -17,7 +17,7 @@ from safepoint.migrate.steps import v1_to_v2, v2_to_v3
 from safepoint.migrate.steps.exchange import same
 from safepoint.schemas import check
 
-HARMLESS = {"SP204", "SP205", "SP218"}
+HARMLESS = {"SP204", "SP205", "SP218", "SP220"}
 IDS = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=12)
 SCALARS = st.one_of(
     st.none(),

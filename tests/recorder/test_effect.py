@@ -164,6 +164,40 @@ def test_a_window_too_short_to_send_within_is_refused(run: RecordedRun) -> None:
         effect(run, declares=short, key="k").call(lambda: pytest.fail("sent"))
 
 
+@pytest.mark.parametrize(
+    ("declares", "key", "said"),
+    [
+        (Declares(idempotency="keyed", dedupe_window_seconds=60), None, "has no key"),
+        (Declares(idempotency="keyed"), "k", "without dedupe_window_seconds"),
+    ],
+)
+def test_a_declaration_that_could_only_disappoint_is_refused_before_anything_is_recorded(
+    store: Store, run: RecordedRun, declares: Declares, key: str | None, said: str
+) -> None:
+    with pytest.raises(RecorderError, match=said):
+        effect(run, declares=declares, key=key)
+    assert "send" not in folded(store).actions
+
+
+def test_a_key_of_unknown_window_is_of_use_where_one_can_ask(run: RecordedRun) -> None:
+    probed = Declares(idempotency="keyed", probe="byKey")
+    assert effect(run, declares=probed, key="k").call(lambda: "sent") == "sent"
+
+
+@pytest.mark.parametrize("declares", [None, Declares(effect="payment", probe="byQuery")])
+def test_a_key_that_protects_nothing_is_warned_of(run: RecordedRun, declares: Declares | None) -> None:
+    with pytest.warns(UserWarning, match="protects nothing") as warned:
+        effect(run, declares=declares, key="k")
+    assert len(warned) == 1
+
+
+@pytest.mark.parametrize(
+    "declares", [Declares(probe="byKey"), Declares(effect="read"), Declares(idempotency="natural")]
+)
+def test_a_key_that_is_of_use_or_not_needed_is_not_warned_of(run: RecordedRun, declares: Declares) -> None:
+    assert effect(run, declares=declares, key="k").key == "k"
+
+
 def test_a_repeatable_effect_waits_until_its_late_twin_can_no_longer_arrive(
     store: Store, run: RecordedRun, clock: Any
 ) -> None:
@@ -205,9 +239,11 @@ def test_another_request_is_another_action(run: RecordedRun) -> None:
 
 
 def test_a_key_names_one_action(store: Store, run: RecordedRun) -> None:
-    effect(run, key="k").call(lambda: None)
+    effect(run, declares=KEYED, key="k").call(lambda: None)
     with pytest.raises(IllegalRecord, match="SP402"):
-        run.effect("other", step_name="notify", request={}, key="k").call(lambda: pytest.fail("sent"))
+        run.effect("other", step_name="notify", request={}, key="k", declares=KEYED).call(
+            lambda: pytest.fail("sent")
+        )
     assert list(folded(store).actions) == ["send"]
 
 

@@ -85,7 +85,9 @@ def _source(given: str) -> tuple[Store, str | None]:
         for key in source.keys or (None,)
     ]
     if len(keys) != 1:
-        raise click.UsageError(f"{given} names {len(keys)} files: migrate one at a time, or a whole folder.")
+        raise click.UsageError(
+            f"{given} names {len(keys)} files or stores: migrate one at a time, or a whole folder of files."
+        )
     return keys[0]
 
 

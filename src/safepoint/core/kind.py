@@ -27,6 +27,18 @@ KINDS: Mapping[int, frozenset[str]] = {
 _ID_MEMBERS = {"checkpointId": "checkpoint", "actionId": "ledger"}
 """What v1 and v2 are recognised by, since they do not name their kind."""
 
+_NAMING = ("recordType", *_ID_MEMBERS)
+"""What a record is recognised by; with all of them missing or misspelt it looks like somebody else's JSON."""
+
+_TELLING = frozenset(
+    {"runId", "schemaVersion", "stepName", "nextSteps", "inputSnapshot", "stateSnapshot", "artifactRefs"}
+    | {"sideEffectStatus", "idempotencyKey", "externalRef", "requestFingerprint", "deliveryState"}
+    | {"previousDigest", "leaseEpoch", "orderEvidence", "migratedFrom", "resumePreconditions", "guardHash"}
+    | {"guardContext", "replaySafeActions", "parentCheckpointId", "payloadSchema", "lastLedgerSequence"}
+    | {"approvalId", "contentDigest", "episodeId", "failureSignature", "ttlSeconds"}
+)
+"""Names of our records' members that hardly any other format has; words such as status or createdAt say nothing."""
+
 _READ_REQUIREMENTS: frozenset[str] = frozenset()
 """Names under ``requires.read`` that this version of the library honours."""
 
@@ -56,13 +68,14 @@ class Identity:
 def recognise(value: Any) -> tuple[Identity | None, tuple[Fault, ...]]:
     """The identity of a parsed value, or None where it must not be read; and what is wrong with its claim."""
     if not isinstance(value, dict):
-        return None, (Fault("SP003", f"expected a JSON object, got {_type(value)}"),)
+        return None, (Fault("SP003", f"expected a JSON object, got {_type(value)}{_in_lines(value)}"),)
     ids = [kind for member, kind in _ID_MEMBERS.items() if member in value]
     if not ids and "recordType" not in value:
         message = (
             "not a Safepoint record: expected a member recordType (v3), checkpointId or actionId (v1, v2)"
         )
-        return None, (Fault("SP003", message),)
+        hint = resembles_record(value)
+        return None, (Fault("SP003", f"{message}; {hint}" if hint else message),)
     version = _version(value, nameless_ledger=ids == ["ledger"] and "recordType" not in value)
     if isinstance(version, Fault):
         return None, (version,)
@@ -72,6 +85,40 @@ def recognise(value: Any) -> tuple[Identity | None, tuple[Fault, ...]]:
     blocking = tuple(_unknown(value, "read", _READ_REQUIREMENTS, "SP217", "reads"))
     noted = tuple(_unknown(value, "resume", _RESUME_REQUIREMENTS, "SP218", "resumes"))
     return (None if blocking else Identity(kind, version)), blocking + noted
+
+
+def resembles_record(value: Any) -> str | None:
+    """Why a value that is not recognised looks like a damaged record of ours, for a message; None where it does not.
+
+    A record whose one telling member is misspelt must not pass for somebody else's JSON: nobody would look at it.
+    """
+    if not isinstance(value, dict) or any(name in value for name in _NAMING):
+        return None
+    if "runId" in value:
+        for name in value:
+            if meant := _misspelt(name):
+                return f"did you mean {meant} instead of {_shown(name)}?"
+        if "schemaVersion" in value:
+            return "it looks like one, since it has runId and schemaVersion"
+    ours = sorted(_TELLING & value.keys())
+    return f"it looks like one, since it has {', '.join(ours[:4])}" if len(ours) >= 3 else None
+
+
+def _misspelt(name: str) -> str | None:
+    """The naming member that `name` nearly is."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only for what is not recognised
+
+    plain = {meant.lower(): meant for meant in _NAMING}
+    near = get_close_matches(name[:40].lower().replace("_", "").replace("-", ""), plain, n=1, cutoff=0.87)
+    return plain[near[0]] if near else None
+
+
+def _in_lines(value: Any) -> str:
+    """What to do with an array of records."""
+    ours = isinstance(value, list) and any(
+        isinstance(item, dict) and (any(name in item for name in _NAMING) or resembles_record(item)) for item in value
+    )
+    return "; write several records as JSON Lines: a .jsonl file, one record on each line" if ours else ""
 
 
 def _version(value: Mapping[str, Any], *, nameless_ledger: bool) -> Version | Fault:

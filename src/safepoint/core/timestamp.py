@@ -40,6 +40,10 @@ def parse_time(text: str) -> int:
     return seconds * SECOND + int((found[7] or "").ljust(9, "0"))
 
 
+EARLIEST, LATEST = -62_135_596_800 * SECOND, 253_402_300_800 * SECOND - 1
+"""The first and the last nanosecond that a time of the format can name."""
+
+
 def format_time(nanoseconds: int) -> str:
     """The shortest RFC 3339 text in UTC for `nanoseconds` since the Unix epoch.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from safepoint.core.timestamp import SECOND, parse_time
+from safepoint.core.timestamp import LATEST, SECOND, parse_time
 from safepoint.guard.decision import GRAVITY, Missing, PlanItem, Reason
 from safepoint.model.action import Action, Declaration
 from safepoint.model.record import Record
@@ -36,26 +36,19 @@ class Facts:
         found: Mapping[str, Any] = self.value.get(name) or {}
         return found
 
-    def death_of(self, epoch: int) -> int | None:
-        """When the owner of `epoch` was seen dead, in nanoseconds; None where no fact proves it.
+    def death(self, epoch: int | None) -> int | None:
+        """When the owner of `epoch` was seen dead (nanoseconds); None where no fact says so, or one denies it.
 
-        Only the epoch counts: a holder's name may be used again by a living worker.
+        Only the epoch counts: a holder's name may be used again by a living worker. Runs without leases have no
+        epochs to tell their owners apart: with `epoch` None all that are named must be dead.
         """
-        for owner in self.value.get("owners") or ():
-            if owner.get("leaseEpoch") == epoch and owner.get("state") == "dead":
-                return self._seen(owner)
-        return None
-
-    def death_of_every_owner(self) -> int | None:
-        """For runs without leases: when the last named owner was seen dead; None if one lives or none is named."""
-        owners = list(self.value.get("owners") or ())
+        owners = [o for o in self.value.get("owners") or () if epoch is None or o.get("leaseEpoch") == epoch]
         if not owners or any(owner.get("state") != "dead" for owner in owners):
             return None
-        seen = [self._seen(owner) for owner in owners]
-        return max(time for time in seen if time is not None)
+        return max(self._seen(owner) for owner in owners)
 
-    def _seen(self, owner: Mapping[str, Any]) -> int | None:
-        return parse_time(owner["observedAt"]) if owner.get("observedAt") else self.observed
+    def _seen(self, owner: Mapping[str, Any]) -> int:
+        return parse_time(owner.get("observedAt") or self.value["observedAt"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +65,10 @@ class Case:
     """Artifact id to ``present``, ``missing``, ``damaged`` or ``unknown``."""
     checkpoint: Record | None
     """Where the run would go on from."""
+    last_written: Mapping[int, int]
+    """Epoch to the time (nanoseconds) of its newest record."""
+    undoing: bool
+    """Whether the run goes backwards: asked to, or begun."""
 
     @property
     def goal(self) -> str:
@@ -94,7 +91,20 @@ class Case:
     def owner_death(self) -> int | None:
         """When the present owner was seen dead (nanoseconds), or None."""
         owner = self.run.ownership
-        return self.facts.death_of(owner.epoch) if owner else self.facts.death_of_every_owner()
+        death = self.death_of(owner.epoch if owner else 0)
+        beats = owner.beats if owner else ()
+        return None if death is None or any(beat > death for beat in beats) else death
+
+    def death_of(self, epoch: int) -> int | None:
+        """When the owner of `epoch` was seen dead (nanoseconds); None where that is not proven.
+
+        A death in the future, or before something that the dead wrote, is no proof of anything.
+        """
+        leased = self.run.ownership is not None
+        death = self.facts.death(epoch if leased else None)
+        epochs = [epoch] if leased else self.last_written
+        written = max((self.last_written.get(each, 0) for each in epochs), default=0)
+        return None if death is None or death > self.now or death < written else death
 
     @property
     def lease_ends(self) -> int | None:
@@ -115,6 +125,28 @@ class Case:
         """The fact about this action's probe, if there is one."""
         found: Mapping[str, Any] | None = self.facts.part("probes").get(action.action_id)
         return found
+
+    @property
+    def reads_again(self) -> bool:
+        """Whether external data moved, and the policy answers that by doing the reads again."""
+        if self.policy.external_moved != "rerun_reads" or self.checkpoint is None:
+            return False
+        seen = self.facts.part("external")
+        return any(
+            condition.get("type") == "externalVersion"
+            and (seen.get(str(condition.get("subject"))) or {}).get("version")
+            not in {None, condition.get("expected")}
+            for condition in self.checkpoint.value.get("resumePreconditions") or ()
+        )
+
+    def stale(self, observed: int | None) -> bool:
+        """Whether an observation of that time (nanoseconds) is too old, or from the future.
+
+        No skew is granted to the future: a worse clock must never be a reason to go on.
+        """
+        return observed is not None and not (
+            self.now - self.policy.max_fact_age_seconds * SECOND <= observed <= self.now
+        )
 
     def can_probe(self, action: Action) -> bool:
         """Whether a probe could still change what is known of `action`."""
@@ -153,7 +185,7 @@ class Opinion:
             key = f"{key}:{evidence.place.line}"
         self.reasons.append(Reason(code, self.layer, verdict, message, key, pointer))
         if until is not None:
-            self.not_before.append(until)
+            self.not_before.append(min(until, LATEST))
         if decisive and self.decisive is None:
             self.decisive = verdict
 
@@ -167,6 +199,11 @@ class Opinion:
         return max(
             (reason.verdict for reason in self.reasons), key=lambda v: GRAVITY.get(v, 0), default="resume"
         )
+
+
+def pause(case: Case) -> int:
+    """When to look again for what nobody announces (nanoseconds): after the age at which facts are stale."""
+    return case.now + max(1, case.policy.max_fact_age_seconds) * SECOND
 
 
 def in_words(nanoseconds: int) -> str:

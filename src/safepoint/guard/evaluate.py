@@ -22,6 +22,7 @@ from safepoint.guard.layers import (
     terminal,
     world,
 )
+from safepoint.guard.undo import can_undo, roll_back_begun, to_undo
 from safepoint.model.record import Record
 from safepoint.model.run import Run
 from safepoint.policy import Policy
@@ -75,6 +76,8 @@ def evaluate(
         now=now,
         artifacts=artifacts or {},
         checkpoint=_start(run, request),
+        last_written=_last_written(run),
+        undoing=request.get("goal") == "unwind" or roll_back_begun(run),
     )
     opinions = []
     for name, judge in LAYERS:
@@ -115,6 +118,13 @@ def _start(run: Run, request: Mapping[str, Any]) -> Record | None:
     return run.checkpoint(str(wanted)) if wanted is not None else run.newest_checkpoint
 
 
+def _last_written(run: Run) -> dict[int, int]:
+    newest: dict[int, int] = {}
+    for record in run.records:
+        newest[record.epoch] = max(newest.get(record.epoch, 0), record.created or 0)
+    return newest
+
+
 def _verdict(case: Case, opinions: Sequence[Opinion]) -> str:
     if case.goal == "inspect":
         return "no_op"
@@ -129,19 +139,22 @@ def _plan(case: Case, verdict: str, opinions: Sequence[Opinion]) -> tuple[PlanIt
     items = [item for opinion in opinions for item in opinion.plan]
     if verdict == "compensate":
         return _undo_plan(case, items)
-    steps = (case.checkpoint.value.get("nextSteps") or ()) if case.checkpoint and verdict == "resume" else ()
-    plan: list[PlanItem] = []
-    for step in dict.fromkeys(steps):
-        plan.append(PlanItem("run", "SP761", step_name=step))
-        plan.extend(
-            item for item in items if item.action_id and case.run.actions[item.action_id].step_name == step
-        )
-    earlier = [item for item in items if item not in plan]
-    return (*earlier, *plan)
+    if verdict != "resume" or case.checkpoint is None:
+        return tuple(items)
+    steps = dict.fromkeys(case.checkpoint.value.get("nextSteps") or ())
+    if case.request.get("stepName") is not None:
+        steps = {str(case.request["stepName"]): None}
+    by_step: dict[str, list[PlanItem]] = {step: [PlanItem("run", "SP761", step_name=step)] for step in steps}
+    earlier: list[PlanItem] = []
+    for item in items:
+        step = case.run.actions[item.action_id].step_name if item.action_id else None
+        by_step.get(step or "", earlier).append(item)
+    return (*earlier, *(item for group in by_step.values() for item in group))
 
 
 def _undo_plan(case: Case, items: Sequence[PlanItem]) -> tuple[PlanItem, ...]:
-    undo = compensation.to_undo(case)
+    """The committed effects that can be undone, last one first; then the rest as it is judged."""
+    undo = [action for action in to_undo(case) if can_undo(case, action) or action.status == "compensating"]
     first = [PlanItem("compensate", "SP742", action_id=action.action_id, key=action.key) for action in undo]
     named = {item.action_id for item in first}
     return (*first, *(item for item in items if item.action_id not in named))

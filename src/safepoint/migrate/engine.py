@@ -32,7 +32,7 @@ _PLACE = frozenset({"sequence", "previousDigest", "nonce", "leaseEpoch", "lastLe
 
 _TOOL = "safepoint "
 # Severities live in `rules`, above this room; of a text's and a record's codes these are no errors.
-_HARMLESS = frozenset({"SP115", "SP116", "SP204", "SP205", "SP218"})
+_HARMLESS = frozenset({"SP115", "SP116", "SP204", "SP205", "SP218", "SP220"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from safepoint.core.fault import Fault
 from safepoint.core.timestamp import parse_time
@@ -18,6 +19,11 @@ TRANSITIONS: Mapping[str | None, frozenset[str]] = {
     "revoked": frozenset(),
     "consumed": frozenset(),
 }
+
+_BINDS = ("actionId", "checkpointId", "contentDigest", "branch")
+"""What a question is about; an answer repeats it or is silent, and never changes it."""
+
+_RANK = ("requested", "granted", "consumed", "expired", "rejected", "revoked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,9 @@ class Approval:
     expires: int | None
     """Nanoseconds; None: never."""
     branch: str | None
+    asked: Record
     record: Record
+    """The record of `event`."""
 
 
 def fold_approvals(records: Iterable[Record], faults: list[Fault]) -> dict[str, Approval]:
@@ -48,23 +56,37 @@ def fold_approvals(records: Iterable[Record], faults: list[Fault]) -> dict[str, 
             message = f"{event} after {before.event if before else 'nothing'}"
             faults.append(Fault("SP505", message, "/event", place=record.place))
             continue
-        if (
-            before
-            and value.get("contentDigest") not in {None, before.content_digest}
-            and before.content_digest
-        ):
-            message = f"{event} for another content than was requested"
-            faults.append(Fault("SP505", message, "/contentDigest", place=record.place))
+        changed = _changed(before, value) if before else None
+        if changed:
+            message = f"{event} for another {changed} than was asked about"
+            faults.append(Fault("SP505", message, f"/{changed}", place=record.place))
             continue
         expires = value.get("expiresAt")
+        asked = before.asked if before else record
         approvals[name] = Approval(
             approval_id=name,
             event=event,
-            action_id=value.get("actionId") or (before.action_id if before else None),
-            checkpoint_id=value.get("checkpointId") or (before.checkpoint_id if before else None),
+            action_id=asked.value.get("actionId"),
+            checkpoint_id=asked.value.get("checkpointId"),
             content_digest=value.get("contentDigest") or (before.content_digest if before else None),
             expires=parse_time(expires) if expires else (before.expires if before else None),
-            branch=value.get("branch") or (before.branch if before else None),
+            branch=asked.value.get("branch"),
+            asked=asked,
             record=record,
         )
     return approvals
+
+
+def _changed(before: Approval, value: Mapping[str, Any]) -> str | None:
+    for member in _BINDS:
+        was = before.content_digest if member == "contentDigest" else before.asked.value.get(member)
+        says = value.get(member)
+        if says is not None and says != was and not (member == "contentDigest" and was is None):
+            return member
+    return None
+
+
+def gravest_last(record: Record) -> tuple[int, int, str]:
+    """Orders approval records without a sequence: by time, and where times tie a refusal counts last."""
+    event = str(record.value.get("event"))
+    return (record.created or 0, _RANK.index(event) if event in _RANK else 0, record.digest)

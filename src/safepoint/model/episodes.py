@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from safepoint.core.fault import Fault
+from safepoint.core.timestamp import SECOND
 from safepoint.model.record import Record
 
 TRANSITIONS: Mapping[str | None, frozenset[str]] = {
@@ -40,7 +41,10 @@ TRANSITIONS: Mapping[str | None, frozenset[str]] = {
 }
 """From a state to those that may follow; a state that nothing follows ends the episode."""
 
-BEFORE_CLAIM = frozenset({"detected", "assessing", "waiting", "reconciling", "awaitingHuman", "authorized"})
+UNDECIDED = frozenset(
+    {"detected", "assessing", "waiting", "reconciling", "awaitingHuman", "authorized", "compensating"}
+)
+"""States in which an episode is at work without a lease of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,8 @@ class Episode:
     epoch: int | None
     """The epoch that it claimed, once it did."""
     cost_micros: int | None
+    ttl: int | None
+    """For how long after its last record it counts as live (nanoseconds), where it says so."""
     writer: str | None
     """The nonce of the process that keeps this episode."""
     number: int
@@ -70,7 +76,7 @@ class Episode:
     @property
     def unclaimed(self) -> bool:
         """Whether it is still deciding, and holds no lease yet."""
-        return self.state in BEFORE_CLAIM
+        return self.state in UNDECIDED
 
 
 def fold_episodes(records: Iterable[Record], faults: list[Fault]) -> dict[str, Episode]:
@@ -85,6 +91,7 @@ def fold_episodes(records: Iterable[Record], faults: list[Fault]) -> dict[str, E
             faults.append(Fault("SP507", message, "/state", place=record.place))
             continue
         epoch = value.get("leaseEpoch") or None
+        ttl = value.get("ttlSeconds")
         cost = (value.get("cost") or {}).get("costMicros")
         episodes[name] = Episode(
             episode_id=name,
@@ -94,6 +101,7 @@ def fold_episodes(records: Iterable[Record], faults: list[Fault]) -> dict[str, E
             checkpoint_id=value.get("fromCheckpointId") or (before.checkpoint_id if before else None),
             epoch=epoch if epoch is not None else (before.epoch if before else None),
             cost_micros=cost if cost is not None else (before.cost_micros if before else None),
+            ttl=int(ttl) * SECOND if ttl is not None else (before.ttl if before else None),
             writer=value.get("nonce") or (before.writer if before else None),
             number=before.number if before else record.sequence or 0,
             record=record,

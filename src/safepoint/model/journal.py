@@ -42,20 +42,14 @@ class Unread:
     sequence: int | None
     """The number that its name claims, where it has one."""
     faults: tuple[Fault, ...]
-
-    @property
-    def hides_effects(self) -> bool:
-        """Whether an attempt may be hidden in it: always, unless its file holds nothing but checkpoints."""
-        return self.name not in CHECKPOINTS_ONLY
+    only_checkpoints: bool = False
+    """Whether its file is one for checkpoints, and nothing else was found in it: then it hides no attempt."""
 
     @property
     def newer_version(self) -> bool:
         """Whether a newer version of the format wrote it (refused, not damaged)."""
         return any(fault.code in {"SP216", "SP217"} for fault in self.faults)
 
-
-CHECKPOINTS_ONLY = frozenset({"checkpoints.jsonl"})
-"""Files that, by the layout, hold checkpoints and nothing else."""
 
 ENDED = frozenset({"completed", "cancelled", "sealed"})
 """Run statuses behind which no worker goes on; ``failed`` may be taken up again by a new lease."""

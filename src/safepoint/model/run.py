@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from safepoint.core.fault import Fault
 from safepoint.model import checkpoints as checkpoint_chain
 from safepoint.model.action import Action
-from safepoint.model.approvals import Approval, fold_approvals
+from safepoint.model.approvals import Approval, fold_approvals, gravest_last
 from safepoint.model.episodes import Episode, fold_episodes
 from safepoint.model.journal import Head, Level, Ownership, Unread, ends, level_of, order, own
 from safepoint.model.ledger import fold_ledger
@@ -34,6 +35,8 @@ class Run:
     """The wish to stop, while no terminal record answered it."""
     checkpoints: tuple[Record, ...]
     """In order; retracted ones are left out."""
+    retracted: tuple[Record, ...]
+    """Checkpoints that a ``retract`` record hides."""
     actions: Mapping[str, Action]
     approvals: Mapping[str, Approval]
     episodes: Mapping[str, Episode]
@@ -46,25 +49,34 @@ class Run:
     """Whether the journal lies as numbered objects, so that a claim can win or lose its place."""
 
     @property
+    def newest_checkpoints(self) -> tuple[Record, ...]:
+        """The last checkpoint of the branch that the newest lease works on; several where no order tells."""
+        on_branch = [c for c in self.checkpoints if (c.value.get("branch") or None) == self.branch]
+        if not on_branch and self.forked_from:
+            return (self.forked_from,)
+        return checkpoint_chain.newest(on_branch, ordered=self.level is not Level.RECORDS)
+
+    @property
     def newest_checkpoint(self) -> Record | None:
-        """The last checkpoint of the branch that the newest lease works on."""
-        branch = self.branch
-        on_branch = [c for c in self.checkpoints if (c.value.get("branch") or None) == branch]
-        return on_branch[-1] if on_branch else (self.forked_from or None)
+        """The first of `newest_checkpoints`; equal input gives the same one."""
+        return next(iter(self.newest_checkpoints), None)
 
     @property
     def branch(self) -> str | None:
-        """The branch of the newest lease that names one; None is the first, unnamed branch."""
+        """The branch that the newest lease works on; None is the first, unnamed one."""
         return (self.ownership.lease.value.get("branch") or None) if self.ownership else None
 
     @property
+    def fork(self) -> Record | None:
+        """The lease that declared `branch`; None on the first branch."""
+        leases = self.ownership.leases if self.ownership and self.branch is not None else ()
+        declared = (x for x in leases if x.value.get("forkFrom") and x.value.get("branch") == self.branch)
+        return next(declared, None)
+
+    @property
     def forked_from(self) -> Record | None:
-        """The checkpoint that the newest lease's branch began at."""
-        origin = (self.ownership.lease.value.get("forkFrom") or {}) if self.ownership else {}
-        wanted = origin.get("checkpointId")
-        return (
-            next((c for c in self.checkpoints if c.value["checkpointId"] == wanted), None) if wanted else None
-        )
+        """The checkpoint that `branch` began at."""
+        return self.checkpoint(str(self.fork.value["forkFrom"]["checkpointId"])) if self.fork else None
 
     @property
     def open_actions(self) -> tuple[Action, ...]:
@@ -99,47 +111,34 @@ def fold(
     everything = _once(records)
     level = level_of(everything)
     ordered = level is not Level.RECORDS
-    if ordered:
-        for record in everything:
-            if record.sequence is None:
-                message = "a record without sequence beside numbered ones: its place in the order is unknown"
-                faults.append(Fault("SP313", message, place=record.place))
-        journal = order(everything, unread, "journal", faults)
-    else:
-        journal = sorted(everything, key=lambda record: record.created or 0)
-    whole = ordered and not unread and not any(fault.code == "SP301" for fault in faults)
-    if ordered and journal[0].sequence == 1 and journal[0].kind != "run":
-        faults.append(Fault("SP312", "the journal does not begin with a run record", place=journal[0].place))
+    journal = _journal(everything, unread, faults) if ordered else sorted(everything, key=_when)
+    of_kind = _by_kind(journal)
     ownership = own(journal, beats, faults) if ordered else None
     status, ended_by = ends(journal, faults)
-    actions = fold_ledger(
-        [record for record in journal if record.kind in {"ledger", "evidence"}],
-        ordered=ordered,
-        faults=faults,
-    )
-    retracted = {str(t) for r in journal if r.kind == "retract" for t in r.value.get("targets", ())}
-    all_checkpoints = checkpoint_chain.chain(
-        [record for record in journal if record.kind == "checkpoint"],
-        _branches(journal),
-        faults,
-        whole=whole,
-    )
+    effects = [record for record in journal if record.kind in {"ledger", "evidence"}]
+    actions = fold_ledger(effects, ordered=ordered, faults=faults)
+    whole = ordered and not unread and not any(fault.code == "SP301" for fault in faults)
+    checkpoints = checkpoint_chain.chain(of_kind["checkpoint"], faults, whole=whole)
     if ordered:
-        faults.extend(checkpoint_chain.disagreements(all_checkpoints, actions))
-    approvals = fold_approvals([record for record in journal if record.kind == "approval"], faults)
-    recovery_log = order(_once(recovery), unread, "recovery", faults) or list(recovery)
+        faults.extend(checkpoint_chain.undeclared_branches(journal))
+        faults.extend(checkpoint_chain.disagreements(checkpoints, actions))
+    questions = of_kind["approval"] if ordered else sorted(of_kind["approval"], key=gravest_last)
+    approvals = fold_approvals(questions, faults)
+    recovery_log = _recovery(_once(recovery), unread, faults)
     episodes = fold_episodes(recovery_log, faults)
-    wishes = [r for r in journal if r.kind == "run" and r.value.get("status") == "cancelRequested"]
+    wishes = [record for record in of_kind["run"] if record.value.get("status") == "cancelRequested"]
+    hidden = {str(target) for record in of_kind["retract"] for target in record.value.get("targets", ())}
     return Run(
         run_id=run_id,
         level=level,
         records=tuple(journal),
         recovery=tuple(recovery_log),
-        head=Head(journal[-1].sequence, journal[-1].digest) if ordered and journal else Head(None, None),
+        head=Head(journal[-1].sequence, journal[-1].digest) if ordered else Head(None, None),
         status=status,
         ended_by=ended_by,
-        cancel_requested=wishes[-1] if wishes and status == "started" else None,
-        checkpoints=tuple(c for c in all_checkpoints if c.value["checkpointId"] not in retracted),
+        cancel_requested=wishes[-1] if wishes and status in {"started", "failed"} else None,
+        checkpoints=tuple(c for c in checkpoints if c.value["checkpointId"] not in hidden),
+        retracted=tuple(c for c in checkpoints if c.value["checkpointId"] in hidden),
         actions=actions,
         approvals=approvals,
         episodes=episodes,
@@ -150,11 +149,39 @@ def fold(
     )
 
 
+def _journal(everything: Sequence[Record], unread: Sequence[Unread], faults: list[Fault]) -> list[Record]:
+    for record in everything:
+        if record.sequence is None:
+            message = "a record without sequence beside numbered ones: its place in the order is unknown"
+            faults.append(Fault("SP313", message, place=record.place))
+    journal = order(everything, unread, "journal", faults)
+    if journal[0].sequence == 1 and journal[0].kind != "run":
+        faults.append(Fault("SP312", "the journal does not begin with a run record", place=journal[0].place))
+    return journal
+
+
+def _recovery(records: Sequence[Record], unread: Sequence[Unread], faults: list[Fault]) -> list[Record]:
+    """The recovery log in its order; entries without a number come last, and beside numbered ones are a fault."""
+    numbered = order(records, unread, "recovery", faults)
+    loose = sorted((record for record in records if record.sequence is None), key=_when)
+    if numbered:
+        for record in loose:
+            message = "a recovery record without sequence beside numbered ones"
+            faults.append(Fault("SP313", message, place=record.place))
+    return numbered + loose
+
+
+def _when(record: Record) -> tuple[int, str]:
+    return (record.created or 0, record.digest)
+
+
+def _by_kind(journal: Iterable[Record]) -> defaultdict[str, list[Record]]:
+    found: defaultdict[str, list[Record]] = defaultdict(list)
+    for record in journal:
+        found[record.kind].append(record)
+    return found
+
+
 def _once(records: Iterable[Record]) -> list[Record]:
     """Equal bytes are one record, however many files hold it."""
     return list({(record.digest, record.sequence): record for record in records}.values())
-
-
-def _branches(journal: Iterable[Record]) -> dict[str, str]:
-    forks = (r.value for r in journal if r.kind == "lease" and r.value.get("forkFrom"))
-    return {str(value.get("branch") or ""): str(value["forkFrom"]["checkpointId"]) for value in forks}

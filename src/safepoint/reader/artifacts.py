@@ -16,10 +16,22 @@ from safepoint.store.layout import artifact_key, run_prefix
 
 
 def gather_artifacts(store: Store, run: Run) -> Mapping[str, str]:
-    """Artifact id to ``present``, ``missing``, ``damaged`` or ``unknown``, for the newest checkpoint's references."""
-    checkpoint = run.newest_checkpoint
-    references = (checkpoint.value.get("artifactRefs") or ()) if checkpoint else ()
-    return {str(reference["artifactId"]): _status(store, run, reference) for reference in references}
+    """Artifact id to ``present``, ``missing``, ``damaged`` or ``unknown``, for every checkpoint's references.
+
+    Where several references name one artifact, the worst of what they find counts.
+    """
+    found: dict[str, str] = {}
+    seen: dict[tuple[Any, ...], str] = {}
+    for checkpoint in run.checkpoints:
+        for reference in checkpoint.value.get("artifactRefs") or ():
+            what = (reference.get("uri"), reference.get("digest"), reference.get("size"))
+            status = seen.get(what) or seen.setdefault(what, _status(store, run, reference))
+            name = str(reference["artifactId"])
+            found[name] = max(status, found.get(name, status), key=_WORST_LAST.index)
+    return found
+
+
+_WORST_LAST = ("present", "unknown", "missing", "damaged")
 
 
 def _status(store: Store, run: Run, reference: Mapping[str, Any]) -> str:

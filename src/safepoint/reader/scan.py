@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from safepoint.core.fault import Fault, Place
@@ -17,7 +17,7 @@ from safepoint.store import AbsentError, Entry, Store, StoreError
 from safepoint.store.inputs import Input
 from safepoint.store.layout import STORE_KEY, KeyName, parse_key, run_prefix
 
-_LOOKS_LIKE_A_RECORD = re.compile(r"^runs/[^/]+/journal/.*\.json$")
+_LOOKS_LIKE_A_RECORD = re.compile(r"^runs/[^/]+/journal/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,21 @@ class _Gathered:
     faults: list[Fault] = field(default_factory=list)
     texts: dict[Place, bytes] = field(default_factory=dict)
     documents: int = 0
-    objects: bool = False
-    """Whether a journal record came from an object of its own."""
+    objects: set[Place] = field(default_factory=set)
+    """Where journal records lie that are objects of their own."""
+
+    @property
+    def claimable(self) -> bool:
+        """Whether the journal lies as objects: lines beside them are a mirror, which may hold nothing of its own."""
+        objects = {r.sequence for r in self.records if r.place in self.objects}
+        return bool(objects) and all(r.sequence in objects for r in self.records if r.sequence is not None)
+
+    def _judged(self, unread: Unread) -> Unread:
+        """A file for checkpoints in which anything else was found is no file for checkpoints."""
+        place = unread.faults[0].place
+        others = (r for r in self.records if place and r.place.url == place.url and r.kind != "checkpoint")
+        only = unread.name == "checkpoints.jsonl" and not any(others)
+        return replace(unread, only_checkpoints=only)
 
     def add(self, reading: Reading, name: KeyName | None) -> None:
         self.texts[reading.place] = reading.data
@@ -63,10 +76,12 @@ class _Gathered:
             self.recovery.append(record)
         else:
             self.records.append(record)
-            self.objects = self.objects or (name is not None and name.log == "journal")
+            if name is not None and name.log == "journal":
+                self.objects.add(record.place)
 
     def finish(self, run_id: str | None) -> Scan:
         run = None
+        self.unread = [self._judged(unread) for unread in self.unread]
         if run_id is not None and (self.records or self.recovery or self.unread):
             run = fold(
                 run_id,
@@ -74,7 +89,7 @@ class _Gathered:
                 recovery=self.recovery,
                 beats=self.beats,
                 unread=self.unread,
-                claimable=self.objects,
+                claimable=self.claimable,
             )
         count = len(self.records) + len(self.recovery) + len(self.beats)
         return Scan(run, run_id, tuple(self.faults), self.texts, count, self.documents)

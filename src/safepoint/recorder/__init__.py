@@ -19,6 +19,7 @@ from safepoint.recorder.errors import (
     InDoubt,
     NotApproved,
     RecorderError,
+    ResolutionRefused,
     ResumeRefused,
     RunEnded,
     RunExists,
@@ -26,6 +27,7 @@ from safepoint.recorder.errors import (
     TooLate,
     Unclear,
 )
+from safepoint.recorder.evidence import resolve_action
 from safepoint.recorder.opening import resume_run, start_run
 from safepoint.recorder.run import RecordedRun
 
@@ -40,6 +42,7 @@ __all__ = [
     "Receipt",
     "RecordedRun",
     "RecorderError",
+    "ResolutionRefused",
     "ResumeRefused",
     "RunEnded",
     "RunExists",
@@ -50,6 +53,7 @@ __all__ = [
     "reject_approval",
     "request_approval",
     "request_cancel",
+    "resolve_action",
     "resume_run",
     "revoke_approval",
     "start_run",

@@ -5,7 +5,6 @@ These records need no owner, so that a human can answer from anywhere while the 
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -14,12 +13,11 @@ from safepoint.core.timestamp import SECOND, format_time
 from safepoint.model.approvals import Approval
 from safepoint.recorder.errors import NotApproved, RecorderError
 from safepoint.recorder.journal import Journal
-from safepoint.recorder.log import Clock
-from safepoint.store import Store
+from safepoint.recorder.log import Clock, StoreAt, new_nonce, open_at
 
 
 def request_approval(
-    store: Store,
+    store: StoreAt,
     run_id: str,
     approval_id: str,
     *,
@@ -34,7 +32,7 @@ def request_approval(
     """Ask a human to approve what `content_digest` names, for an action or for a checkpoint.
 
     Args:
-        store: where the run is.
+        store: where the run is: an open store, or its path or URL.
         run_id: the run.
         approval_id: the question's id, unique in the run.
         content_digest: digest of what will be executed; for an effect the digest of its request.
@@ -91,7 +89,7 @@ def append_request(
 
 
 def grant_approval(
-    store: Store,
+    store: StoreAt,
     run_id: str,
     approval_id: str,
     *,
@@ -103,7 +101,7 @@ def grant_approval(
     """Say yes, as `actor`.
 
     Args:
-        store: where the run is.
+        store: where the run is: an open store, or its path or URL.
         run_id: the run.
         approval_id: the question.
         actor: the human who answers.
@@ -124,7 +122,7 @@ def grant_approval(
 
 
 def reject_approval(
-    store: Store,
+    store: StoreAt,
     run_id: str,
     approval_id: str,
     *,
@@ -137,7 +135,7 @@ def reject_approval(
 
 
 def revoke_approval(
-    store: Store,
+    store: StoreAt,
     run_id: str,
     approval_id: str,
     *,
@@ -150,7 +148,7 @@ def revoke_approval(
 
 
 def request_cancel(
-    store: Store, run_id: str, *, by: str, reason: str | None = None, clock: Clock = time.time_ns
+    store: StoreAt, run_id: str, *, by: str, reason: str | None = None, clock: Clock = time.time_ns
 ) -> None:
     """Ask for the run to stop: its worker attempts nothing new, settles what is open and ends the run."""
     members = {"recordType": "run", "status": "cancelRequested", "by": by}
@@ -209,7 +207,7 @@ def _require_valid(journal: Journal, approval_id: str, action_id: str, content_d
 
 
 def _answer(
-    store: Store,
+    store: StoreAt,
     run_id: str,
     approval_id: str,
     event: str,
@@ -244,13 +242,14 @@ def _subject(approval: Approval, action_id: str | None) -> dict[str, str]:
     return {name: value for name, value in pairs.items() if value is not None}
 
 
-def open_unowned(store: Store, run_id: str, clock: Clock) -> Journal:
+def open_unowned(store: StoreAt, run_id: str, clock: Clock) -> Journal:
     """The journal of a run that exists, read to its head, for records that need no owner."""
-    journal = Journal(store, run_id, nonce=secrets.token_hex(16), clock=clock)
+    opened = open_at(store)
+    journal = Journal(opened, run_id, nonce=new_nonce(), clock=clock)
     journal.read_on()
     if not journal.sequence:
         raise RecorderError(
-            f"{store.url} holds no journal of a run {run_id}; list its runs: safepoint runs {store.url}"
+            f"{opened.url} holds no journal of a run {run_id}; list its runs: safepoint runs {opened.url}"
         )
     return journal
 

@@ -8,8 +8,9 @@ Not decided here: which transitions are legal (``model.ledger``), and whether a 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -29,7 +30,7 @@ class Declares:
 
     effect: Literal["read", "write", "message", "payment", "other"] = "other"
     idempotency: Literal["natural", "keyed", "none"] = "none"
-    """``natural``: doing it twice equals once. ``keyed``: the provider honours the key."""
+    """``natural``: doing it twice equals once. ``keyed``: the provider honours the key and drops a second request."""
     dedupe_window_seconds: int | None = None
     """For how long the provider remembers a key; None: unknown, so that a doubt is never sent again."""
     probe: Literal["none", "byKey", "byQuery"] = "none"
@@ -47,6 +48,30 @@ class Declares:
             "probe_settle_seconds": "probeSettleSeconds",
         }
         return {names.get(name, name): value for name, value in asdict(self).items() if value is not None}
+
+    def require_workable(self, action_id: str, key: str | None) -> None:
+        """Refuse what could only disappoint after a crash, and warn of a key that protects nothing.
+
+        Raises:
+            RecorderError: the declaration promises a key that there is not, or one that could never be used.
+        """
+        if self.idempotency == "keyed" and key is None:
+            raise RecorderError(
+                f"{action_id} declares idempotency='keyed' and has no key: give key=, the same for every attempt"
+            )
+        if self.idempotency == "keyed" and self.dedupe_window_seconds is None and self.probe == "none":
+            raise RecorderError(
+                f"{action_id} declares idempotency='keyed' without dedupe_window_seconds: nobody knows for how long "
+                "the provider remembers the key, so that after a crash the run could only be handed to a human; say "
+                "how long, or declare a probe"
+            )
+        used = self.idempotency != "none" or self.probe == "byKey" or self.effect == "read"
+        if key is not None and not used:
+            warnings.warn(
+                f"{action_id} has a key, but its declaration does not say that the provider honours it: after a "
+                "crash it protects nothing; declares=Declares(idempotency='keyed', dedupe_window_seconds=...)",
+                stacklevel=3,
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +153,8 @@ class Effect(AbstractContextManager["Effect"]):
         nothing was applied; any other one leaves the action in doubt. Either is recorded and raised again.
 
         Returns:
-            The recorded result.
+            The function's result; from an earlier attempt the recorded one. None where only a probe or a human said
+            that it was applied: nobody kept its result, and ``receipt.external_ref`` is all that is known.
 
         Raises:
             InDoubt: an earlier attempt may have been applied, and nothing permits another.
@@ -319,15 +345,18 @@ class Effect(AbstractContextManager["Effect"]):
         return receipt.result
 
     def _settle(self, attempt: Record, members: Mapping[str, Any]) -> None:
-        self._journal.append_owned(
-            lambda: {
-                "recordType": "ledger",
-                **self._identity,
-                "attempt": attempt.value["attempt"],
-                **members,
-            }
-        )
+        """Record how `attempt` ended, unless somebody has already proved that it was applied."""
+        detail = attempt.value["attempt"]
+
+        def build() -> Mapping[str, Any]:
+            attempts = self._journal.actions[self.action_id].attempts
+            if any(known.number == detail["number"] and known.status == "committed" for known in attempts):
+                raise _SettledMeanwhileError
+            return {"recordType": "ledger", **self._identity, "attempt": detail, **members}
+
+        with suppress(_SettledMeanwhileError):
+            self._journal.append_owned(build)
 
 
 class _SettledMeanwhileError(Exception):
-    """Evidence of an earlier attempt arrived while this one was being recorded."""
+    """Evidence that the effect is applied arrived while a record of it was being written."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from safepoint.core.fault import Fault
-from safepoint.guard import Decision
+from safepoint.guard import Decision, Reason
 
 
 class RecorderError(Exception):
@@ -31,6 +31,18 @@ class ResumeRefused(RecorderError):
         super().__init__(f"run {decision.run_id}: the guard says {decision.verdict}: {reasons}")
         self.decision = decision
         """The whole answer: reasons, missing evidence, and from when to ask again."""
+
+
+class ResolutionRefused(RecorderError):
+    """A human's answer cannot be recorded now: an owner may live, or the journal is damaged. Nothing was written."""
+
+    def __init__(self, decision: Decision, against: Sequence[Reason]) -> None:
+        why = "; ".join(f"{reason.code} {reason.message}" for reason in against)
+        super().__init__(
+            f"run {decision.run_id}: nothing can be resolved now: {why}; facts that prove the owner dead end a wait"
+        )
+        self.decision = decision
+        """The guard's whole answer, with the time from which to ask again."""
 
 
 class StaleDecision(RecorderError):

@@ -17,6 +17,7 @@ from safepoint.model.approvals import Approval, fold_approvals
 from safepoint.model.journal import ENDED
 from safepoint.model.ledger import fold_ledger
 from safepoint.model.record import Record
+from safepoint.model.run import Run
 from safepoint.recorder.errors import CancelRequested, Fenced, IllegalRecord, RunEnded
 from safepoint.recorder.log import Build, Clock, Log
 from safepoint.store import Store
@@ -41,6 +42,8 @@ class Journal(Log):
         """Time in nanoseconds of this owner's newest record or heartbeat."""
         self.cancel_requested = False
         self.branch: str | None = None
+        self._resumed_behind: str | None = None
+        self._resolving = False
         self._seen_epoch = 0
         self._ttl = 0
         self._released = False
@@ -91,6 +94,8 @@ class Journal(Log):
             self.checkpoint = self._checkpoints.get(origin["checkpointId"])
         if record.nonce == self.nonce:
             self.epoch = record.epoch
+            self._resolving = record.value["purpose"] == "resolution"
+            self._resumed_behind = self.checkpoint.value["checkpointId"] if self.checkpoint else None
         if self._ended == "failed" and record.value["purpose"] != "resolution":
             self._ended = None
 
@@ -127,13 +132,23 @@ class Journal(Log):
         elif record.kind == "approval":
             before = self._of_approval.get(str(record.value["approvalId"]), ())
             fold_approvals([*before, record], faults)
-        elif record.kind == "checkpoint" and record.value["checkpointId"] in self._checkpoints:
-            faults.append(
-                Fault("SP311", "this id names an earlier checkpoint", "/checkpointId", place=record.place)
-            )
+        elif record.kind == "checkpoint":
+            earlier = self._checkpoints.get(record.value["checkpointId"])
+            if earlier is not None:
+                why = self._repeated(earlier)
+                faults.append(Fault("SP311", why, "/checkpointId", place=record.place))
         # Only what this record brings in; an older fault is not its own.
         if own := [fault for fault in faults if fault.place == record.place]:
             raise IllegalRecord(f"this {record.kind} record may not follow", own)
+
+    def _repeated(self, earlier: Record) -> str:
+        """What to say of a checkpoint id that `earlier` bears already."""
+        if earlier.nonce == self.nonce or self._resumed_behind is None:
+            return "this id names an earlier checkpoint; give each checkpoint an id of its own"
+        return (
+            f"this id names a checkpoint that was there when the run was resumed, behind {self._resumed_behind}: "
+            "take only the steps in run.next_steps, the others are done"
+        )
 
     def claim(self, members: Mapping[str, Any], *, at: int) -> Record:
         """Claim the next epoch with a lease record at exactly `at`, or not at all."""
@@ -157,6 +172,10 @@ class Journal(Log):
         """Append a record that needs no owner: an approval, a wish to cancel."""
         return self.append(lambda: {**members, "leaseEpoch": 0})
 
+    def release(self) -> None:
+        """Give the lease back, so that the next owner need not wait for it to lapse; writing ends here."""
+        self.append_owned(lambda: {"recordType": "lease", "event": "released"})
+
     def require_owner(self) -> None:
         """Raise where this process does not own the run, or the run is over."""
         if self._seen_epoch > self.epoch:
@@ -164,7 +183,7 @@ class Journal(Log):
                 f"run {self.run_id}: epoch {self._seen_epoch} was claimed, this process holds {self.epoch}; "
                 "stop here, the new owner goes on"
             )
-        if self._ended in ENDED or self._ended == "failed":
+        if not self._resolving and (self._ended in ENDED or self._ended == "failed"):
             raise RunEnded(f"run {self.run_id} is {self._ended}; nothing more may happen in it")
         if self._released:
             raise Fenced(f"run {self.run_id}: this process gave its lease back; resume the run to go on")
@@ -175,3 +194,9 @@ class Journal(Log):
             raise CancelRequested(
                 f"run {self.run_id}: somebody asked for it to stop; nothing new is attempted"
             )
+
+
+def workflow_of(run: Run) -> str | None:
+    """The workflow that the run was started as, for the policy's overrides."""
+    first = run.records[0] if run.records else None
+    return first.value.get("workflow") if first and first.kind == "run" else None

@@ -7,21 +7,19 @@ Not decided here: whether a record may follow what was read; the caller's `build
 from __future__ import annotations
 
 import os
+import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
 from threading import RLock
 from typing import Any
 
-from safepoint import schemas
-from safepoint.core.digest import digest_stored, encode_record
-from safepoint.core.fault import Place
-from safepoint.core.kind import Identity
+from safepoint.core.digest import encode_record
 from safepoint.core.timestamp import format_time
 from safepoint.core.version import CURRENT
 from safepoint.model.record import Record
 from safepoint.reader.texts import read_object
 from safepoint.recorder.errors import IllegalRecord, RecorderError, StaleDecision, Unclear
-from safepoint.store import AbsentError, Outcome, Store, StoreError
+from safepoint.store import AbsentError, Outcome, Store, StoreError, open_store
 from safepoint.store.layout import parse_key
 
 Clock = Callable[[], int]
@@ -30,11 +28,24 @@ Clock = Callable[[], int]
 Build = Callable[[], Mapping[str, Any]]
 """The members of the next record, made from what has been read so far; raises where none may follow."""
 
+StoreAt = Store | str | os.PathLike[str]
+"""An open store, or the path or URL of one."""
+
 TRIES = 5
 """How often one number is tried while the store gives no clear answer."""
 
 PAUSE = 0.05
 """Seconds between two such tries, doubled each time."""
+
+
+def new_nonce() -> str:
+    """128 random bits in hex: who wrote a record."""
+    return secrets.token_hex(16)
+
+
+def open_at(store: StoreAt) -> Store:
+    """The store itself, opened where only its place was given."""
+    return store if isinstance(store, Store) else open_store(os.fspath(store))
 
 
 class Log:
@@ -96,14 +107,19 @@ class Log:
                     raise StaleDecision(
                         f"run {self.run_id}: record {self.sequence + 1} would be next, not {only_at}; judge again"
                     )
-                record, data = self._complete(build())
+                record, data = self.draft(build())
                 self.judge(record)
                 if self._try(record, data):
                     self.follow([record])
                     return record
                 self.read_on()
 
-    def _complete(self, members: Mapping[str, Any]) -> tuple[Record, bytes]:
+    def draft(self, members: Mapping[str, Any]) -> tuple[Record, bytes]:
+        """The next record with these `members`, as it would be stored; nothing is written.
+
+        Raises:
+            IllegalRecord: it would not be read again as the record that it is.
+        """
         kind, number = str(members["recordType"]), self.sequence + 1
         value = {
             "recordType": kind,
@@ -119,10 +135,12 @@ class Log:
             data = encode_record(value)
         except ValueError as error:
             raise IllegalRecord(f"this {kind} record cannot be stored: {error}") from error
-        if faults := tuple(schemas.check(Identity(kind, CURRENT), value)):
-            raise IllegalRecord(f"this {kind} record does not fit the format", faults)
         key = self._key_of(self.run_id, number)
-        return Record(kind, CURRENT, value, Place(self.store.url_of(key), key), digest_stored(data)), data
+        # The reader judges, not the schema alone: what it would refuse could never be resumed from.
+        (reading,) = read_object(data, self.store.url_of(key), key, parse_key(key))
+        if reading.record is None or reading.faults:
+            raise IllegalRecord(f"this {kind} record does not fit the format", reading.faults)
+        return reading.record, data
 
     def _try(self, record: Record, data: bytes) -> bool:
         """Whether the number is ours now; False: it is another's."""

@@ -6,11 +6,9 @@ the number behind the journal that the guard judged: the claim is the check (SPE
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from safepoint.core.digest import digest_value, encode_record
@@ -21,6 +19,7 @@ from safepoint.guard import Decision, evaluate
 from safepoint.model.run import Run
 from safepoint.policy import parse_policy
 from safepoint.reader import gather_artifacts, load_run
+from safepoint.reader.documents import Document, load_document, load_documents
 from safepoint.recorder.episode import Episode, RecoveryLog, supersede
 from safepoint.recorder.errors import (
     IllegalRecord,
@@ -29,23 +28,16 @@ from safepoint.recorder.errors import (
     RunExists,
     StaleDecision,
 )
-from safepoint.recorder.journal import Journal
-from safepoint.recorder.log import Clock
+from safepoint.recorder.evidence import record_probes
+from safepoint.recorder.journal import Journal, workflow_of
+from safepoint.recorder.log import Clock, StoreAt, new_nonce, open_at
 from safepoint.recorder.run import RecordedRun
 from safepoint.store import AbsentError, Outcome, Store
 from safepoint.store.layout import STORE_KEY, run_prefix
 
-PROVEN_APPLIED, PROVEN_ABSENT = "SP776", "SP777"
-"""The guard's reasons that rest on a probe in the facts."""
-
-
-def new_nonce() -> str:
-    """128 random bits in hex: who wrote a record."""
-    return secrets.token_hex(16)
-
 
 def start_run(
-    store: Store,
+    store: StoreAt,
     run_id: str,
     *,
     workflow: str,
@@ -56,15 +48,15 @@ def start_run(
     definition: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
     guard_context: Mapping[str, str] | None = None,
-    policy: Mapping[str, Any] | None = None,
+    policy: Document | None = None,
     clock: Clock = time.time_ns,
     nonce: Callable[[], str] = new_nonce,
 ) -> RecordedRun:
     """Begin a run and take its lease.
 
     Args:
-        store: where to record it.
-        run_id: a new id.
+        store: where to record it: an open store, or its path or URL.
+        run_id: a new id, of this run alone and for ever: 1 to 256 characters, and no ``..`` as a part of a path.
         workflow: name of the workflow.
         holder: who holds the lease, for a human.
         ttl_seconds: after so much silence the lease lapses; None: the policy's leaseSeconds.
@@ -73,19 +65,18 @@ def start_run(
         definition: part to digest of what it was started from.
         labels: names and values for finding the run.
         guard_context: part to digest of what the run depends on; each checkpoint records it.
-        policy: a policy document; None: the defaults.
+        policy: a policy document, or its path or URL; None: the defaults.
         clock: nanoseconds since the Unix epoch.
         nonce: makes this writer's nonce.
 
     Raises:
-        RunExists: the store holds something under this id.
+        RunExists: the store holds something under this id; `resume_run` goes on with it.
+        IllegalRecord: no reader would accept the run's first record; nothing was written.
+        InputRefusedError: the policy is not sound.
         StoreError: nothing was written.
     """
-    settings = parse_policy(policy, workflow=workflow)
-    _require_layout(store)
-    with suppress(AbsentError):
-        if next(iter(store.list(run_prefix(run_id))), None):
-            raise RunExists(f"{store.url} already holds a run {run_id}; resume it, or choose another id")
+    opened = open_at(store)
+    settings = parse_policy(load_document("policy", policy), workflow=workflow)
     optional = {
         "input": input,
         "parentRunId": parent_run_id,
@@ -99,25 +90,32 @@ def start_run(
         "workflow": workflow,
         **{name: value for name, value in optional.items() if value is not None},
     }
-    journal = Journal(store, run_id, nonce=nonce(), clock=clock)
+    journal = Journal(opened, run_id, nonce=nonce(), clock=clock)
+    journal.draft(
+        members
+    )  # before anything is written: an id that readers refuse would make a run for nobody
+    _require_layout(opened)
+    with suppress(AbsentError):
+        if next(iter(opened.list(run_prefix(run_id))), None):
+            raise RunExists(f"{opened.url} already holds a run {run_id}; resume it, or choose another id")
     try:
         journal.append(lambda: members, only_at=1)
     except StaleDecision as taken:
-        raise RunExists(f"another process has just started run {run_id} in {store.url}") from taken
+        raise RunExists(f"another process has just started run {run_id} in {opened.url}") from taken
     lease = {"purpose": "run", "holder": holder, "ttlSeconds": ttl_seconds or settings.lease_seconds}
     journal.claim(lease, at=journal.sequence + 1)
     return RecordedRun(journal, settings, guard_context=guard_context)
 
 
 def resume_run(
-    store: Store,
+    store: StoreAt,
     run_id: str,
     *,
     holder: str,
     ttl_seconds: int | None = None,
-    facts: Mapping[str, Any] | None = None,
-    policy: Mapping[str, Any] | None = None,
-    request: Mapping[str, Any] | None = None,
+    facts: Document | None = None,
+    policy: Document | None = None,
+    request: Document | None = None,
     failure_signature: str | None = None,
     guard_context: Mapping[str, str] | None = None,
     clock: Clock = time.time_ns,
@@ -126,13 +124,13 @@ def resume_run(
     """Ask the guard whether the run may go on, and take it over if so.
 
     Args:
-        store: where it is recorded.
+        store: where it is recorded: an open store, or its path or URL.
         run_id: the run.
         holder: who takes the lease, for a human.
         ttl_seconds: after so much silence the lease lapses; None: the policy's leaseSeconds.
-        facts: a facts document: what is true in the world now.
-        policy: a policy document; None: the defaults.
-        request: a request document; None: continue from the newest checkpoint.
+        facts: a facts document, or its path or URL: what is true in the world now.
+        policy: a policy document, or its path or URL; None: the defaults.
+        request: a request document, or its path or URL; None: continue from the newest checkpoint.
         failure_signature: what makes two failures the same; None: a digest of step and error class.
         guard_context: part to digest of what the run depends on now; None: the facts', else as recorded before.
         clock: nanoseconds since the Unix epoch.
@@ -141,16 +139,19 @@ def resume_run(
     Raises:
         ResumeRefused: the verdict is not ``resume``; it holds the decision, and nothing was written.
         StaleDecision: somebody else was faster, or the decision's time is over; try again from the start.
+        InputRefusedError: facts, policy or request are not sound; nothing was judged by them.
         AbsentError: the store holds no such run.
         StoreError: the store cannot be read or written.
     """
-    _require_layout(store)
-    run = load_run(store, run_id).run
+    opened = open_at(store)
+    given = load_documents(run_id, facts=facts, policy=policy, request=request)
+    run = load_run(opened, run_id).run
     if run is None:
-        raise AbsentError(store.url, f"there are no records of a run {run_id}", run_prefix(run_id))
-    settings = parse_policy(policy, workflow=_workflow(run))
+        raise AbsentError(opened.url, f"there are no records of a run {run_id}", run_prefix(run_id))
+    settings = parse_policy(given.policy, workflow=workflow_of(run))
     now = clock()
-    decision = evaluate(run, facts, settings, request, now, artifacts=gather_artifacts(store, run))
+    artifacts = gather_artifacts(opened, run)
+    decision = evaluate(run, given.facts, settings, given.request, now, artifacts=artifacts)
     if decision.verdict != "resume":
         raise ResumeRefused(decision)
     if run.head.sequence is None or not run.claimable:
@@ -158,10 +159,11 @@ def resume_run(
             f"run {run_id} may go on, but its journal is not kept as one object a record, so that nobody can claim it; "
             "copy it to a new store first"
         )
+    _require_layout(opened)
     writer = nonce()
-    journal = Journal(store, run_id, nonce=writer, clock=clock)
+    journal = Journal(opened, run_id, nonce=writer, clock=clock)
     journal.follow(run.records)
-    log = RecoveryLog(store, run_id, nonce=writer, clock=clock)
+    log = RecoveryLog(opened, run_id, nonce=writer, clock=clock)
     log.follow(run.recovery)
     seconds = ttl_seconds or settings.lease_seconds
     episode = Episode(
@@ -196,56 +198,11 @@ def resume_run(
         raise
     episode.enter("claimed", leaseEpoch=journal.epoch)
     supersede(log, run)
-    record_probes(journal, decision, facts or {})
+    known = given.facts or {}
+    record_probes(journal, decision, known)
     episode.enter("resuming")
-    context = guard_context or (facts or {}).get("guardContext") or _recorded_context(run)
+    context = guard_context or known.get("guardContext") or _recorded_context(run)
     return RecordedRun(journal, settings, guard_context=context, decision=decision, episode=episode)
-
-
-def record_probes(journal: Journal, decision: Decision, facts: Mapping[str, Any]) -> None:
-    """Write down the probes on which the decision rests, so that the ledger says what the facts said.
-
-    A positive one is evidence that needs no owner; a negative one that the guard believed (rule N) ends each open
-    attempt as failed, under the epoch that was just claimed.
-    """
-    for item in decision.plan:
-        probe = (facts.get("probes") or {}).get(item.action_id)
-        if probe is None or item.action_id is None or item.reason not in {PROVEN_APPLIED, PROVEN_ABSENT}:
-            continue
-        observed = probe.get("observedAt") or facts["observedAt"]
-        if item.reason == PROVEN_APPLIED:
-            journal.append_unowned(
-                {
-                    "recordType": "evidence",
-                    "actionId": item.action_id,
-                    "attemptNumber": None,
-                    "result": "applied",
-                    "kind": "probe",
-                    "ref": probe.get("externalRef"),
-                    "by": None,
-                    "observedAt": observed,
-                    "externalRef": probe.get("externalRef"),
-                }
-            )
-            continue
-        action = journal.actions[item.action_id]
-        for attempt in action.open_attempts:
-            members = {
-                "recordType": "ledger",
-                "status": "failed",
-                "actionId": action.action_id,
-                "stepName": action.step_name,
-                "idempotencyKey": action.key,
-                "attempt": attempt.opened.value["attempt"],
-                "evidence": {"kind": "probe", "ref": None, "by": None, "observedAt": observed},
-                "error": {"class": "notApplied", "message": None, "retryable": True, "sent": "unknown"},
-            }
-            journal.append_owned(partial(dict, members))
-
-
-def _workflow(run: Run) -> str | None:
-    first = run.records[0] if run.records else None
-    return first.value.get("workflow") if first and first.kind == "run" else None
 
 
 def _recorded_context(run: Run) -> Mapping[str, str] | None:

@@ -170,18 +170,23 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
             action_id: unique in the run, and the same in every attempt and every recovery.
             step_name: the step that it belongs to.
             request: what will be executed, any JSON value; only its digest is recorded.
-            key: the idempotency key for the provider: never made from an attempt number, an epoch or a worker.
-            declares: what the tool declares; None: the worst.
+            key: the idempotency key for the provider: never made from an attempt number, an epoch or a worker. It
+                protects only where `declares` says ``keyed``; a warning says so where it does not.
+            declares: what the tool declares; None: the worst, a doubt that only a human can end.
             deadline_seconds: after so many seconds the call may no longer send, and nobody waits for it.
-            definite: exceptions that prove that nothing was applied.
+            definite: exceptions that prove that nothing was applied, such as ConnectionRefusedError; any other one
+                leaves the action in doubt.
             retryable: whether a further attempt may succeed after one of those.
             message_id: the id under which the outbox will know the message.
             approval: the approval that permits it, bound to the digest of `request`; spent before the attempt.
             compensates: the action that this one undoes.
 
         Raises:
+            RecorderError: `declares` promises a key that there is not, or one that could never be used again.
             ValueError: `request` is no JSON value.
         """
+        declares = declares or Declares()
+        declares.require_workable(action_id, key)
         fingerprint = digest_value(request)
         optional = {"messageId": message_id, "compensates": compensates}
         identity = {
@@ -200,7 +205,7 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
         return Effect(
             self._journal,
             identity,
-            declares=declares or Declares(),
+            declares=declares,
             deadline=deadline_seconds * SECOND,
             definite=definite,
             retryable=retryable,
@@ -311,7 +316,7 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
 
     def release(self) -> None:
         """Give the lease back, so that the next owner need not wait for it to lapse; writing ends here."""
-        self._journal.append_owned(lambda: {"recordType": "lease", "event": "released"})
+        self._journal.release()
         self._released = True
 
     def __exit__(

@@ -1,7 +1,8 @@
 """What the user's arguments name: files, folders, patterns, URLs.
 
-Decided here: which store and which keys each argument stands for, and that an argument which names nothing,
-or something unreadable, is a fault and never an empty success. Not decided here: what is done with them.
+Decided here: which stores and which keys each argument stands for (a folder of several stores for each of them),
+and that an argument which names nothing, or something unreadable, is a fault and never an empty success. Not
+decided here: what is done with them.
 """
 
 # ruff: noqa: PTH112, PTH114, PTH116, PTH119, PTH120, PTH207
@@ -14,13 +15,17 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from safepoint.core.fault import Fault, Place
 from safepoint.store.base import TEMPORARY, Store
 from safepoint.store.errors import AbsentError, StoreError, shown
+from safepoint.store.layout import stores_below
 from safepoint.store.local import LocalStore
-from safepoint.store.opening import local_path
+from safepoint.store.opening import local_path, open_store
+
+if TYPE_CHECKING:
+    from safepoint.store.remote import FsspecStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +66,22 @@ def _fault(code: str, argument: str, message: str) -> Fault:
     return Fault(code, message, place=Place(shown(argument)))
 
 
-def _folder(store: Store, argument: str) -> Input | Fault:
-    if next(store.list(), None) is None:
-        return _fault("SP001", argument, f"the folder {store.url} is empty; name one that holds records")
-    return Input(store, None, named=False)
+def _folder(store: LocalStore | FsspecStore, argument: str) -> Iterator[Input | Fault]:
+    """A folder as one store; one that holds stores as each of them, and then the files beside them."""
+    if below := stores_below(store):
+        for folder in below:
+            yield Input(_below(store, folder), None, named=False)
+        inside = tuple(f"{folder}/" for folder in below)
+        if rest := tuple(entry.key for entry in store.list() if not entry.key.startswith(inside)):
+            yield Input(store, rest, named=False)
+    elif next(store.list(), None) is None:
+        yield _fault("SP001", argument, f"the folder {store.url} is empty; name one that holds records")
+    else:
+        yield Input(store, None, named=False)
+
+
+def _below(store: LocalStore | FsspecStore, folder: str) -> Store:
+    return open_store(store.url_of(folder)) if isinstance(store, LocalStore) else store.below(folder)
 
 
 def _expand_path(argument: str, path: str) -> Iterator[Input | Fault]:
@@ -79,7 +96,7 @@ def _expand_path(argument: str, path: str) -> Iterator[Input | Fault]:
             yield _fault("SP001", argument, "no such file or folder; check the name")
         return
     if stat.S_ISDIR(mode):
-        yield _folder(LocalStore(path, argument), argument)
+        yield from _folder(LocalStore(path, argument), argument)
     elif stat.S_ISREG(mode):
         # a link that the user named is followed wherever it leads; one that is merely met is not
         path = os.path.realpath(path) if os.path.islink(path) else path
@@ -101,7 +118,7 @@ def _expand_pattern(argument: str, pattern: str) -> Iterator[Input | Fault]:
     if not files and not folders:
         yield _fault("SP001", argument, "the pattern matches nothing; check it, and quote it for the shell")
     for path in folders:
-        yield _folder(LocalStore(path), path)
+        yield from _folder(LocalStore(path), path)
     for folder, group in groupby(files, os.path.dirname):
         keys = tuple(map(os.path.basename, group))
         yield Input(LocalStore(folder or "."), keys, named=False)
@@ -119,7 +136,7 @@ def _expand_url(argument: str, options: dict[str, Any]) -> Iterator[Input | Faul
         if kind is None:
             yield _fault("SP001", argument, "nothing is there; check the name")
         elif kind == "folder":
-            yield _folder(store, argument)
+            yield from _folder(store, argument)
         else:
             parent, key = store.parent()
             yield Input(parent, (key,), named=True)
@@ -132,6 +149,6 @@ def _expand_url(argument: str, options: dict[str, Any]) -> Iterator[Input | Faul
     if not files and not folders:
         yield _fault("SP001", argument, "the pattern matches nothing; check it, and quote it for the shell")
     for folder in folders:
-        yield _folder(store.below(folder), argument)
+        yield from _folder(store.below(folder), argument)
     if files:
         yield Input(store, files, named=False)

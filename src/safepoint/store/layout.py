@@ -117,6 +117,21 @@ def order(key: str) -> tuple[str, int, str]:
     return folder + slash, (found.number or 0) if found else 0, name
 
 
+def stores_below(store: Store) -> tuple[str, ...]:
+    """The folders of `store` that are stores themselves, outermost only; none where `store` is one.
+
+    A folder of several stores is no store: their runs may bear the same ids, and would melt into one.
+    """
+    if store.exists(STORE_KEY) or next(store.list("runs"), None) is not None:
+        return ()
+    ending = f"/{STORE_KEY}"
+    found: list[str] = []
+    for entry in store.list():
+        if entry.key.endswith(ending) and not (found and entry.key.startswith(f"{found[-1]}/")):
+            found.append(entry.key.removesuffix(ending))
+    return tuple(found)
+
+
 def run_ids(store: Store) -> Iterator[str]:
     """The runs of a store, without looking into them; sorted as their folders are.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from safepoint.core.pointer import join
 from safepoint.guard.case import Case, Opinion
+from safepoint.model.record import Record
 
 
 def judge(case: Case, opinion: Opinion) -> None:
@@ -43,21 +44,37 @@ def judge(case: Case, opinion: Opinion) -> None:
 
 def _next_steps(case: Case, opinion: Opinion) -> None:
     assert case.checkpoint is not None
-    steps = case.checkpoint.value.get("nextSteps") or ()
+    steps = list(case.checkpoint.value.get("nextSteps") or ())
     known = case.facts.value.get("knownSteps")
+    wanted = case.request.get("stepName")
+    if wanted is not None and wanted not in steps:
+        opinion.say(
+            "SP735",
+            "hand_over",
+            "the step that the request names is not among the steps that come next at this checkpoint",
+            evidence=case.checkpoint,
+            pointer="/nextSteps",
+        )
+        opinion.need("human", "nextSteps", "name one of the checkpoint's next steps, or another checkpoint")
     if known is None:
         if steps:
             opinion.unchecked.append("nextSteps: no facts.knownSteps to compare them with")
         return
     for index, step in enumerate(steps):
         if step not in known:
-            opinion.say(
-                "SP734",
-                "hand_over",
+            _unknown(
+                opinion,
                 "the next step does not exist in today's code",
-                evidence=case.checkpoint,
-                pointer=join("nextSteps", index),
+                case.checkpoint,
+                join("nextSteps", index),
             )
-            opinion.need(
-                "human", "nextSteps", "run it with the version that has this step, or say where to go on"
-            )
+    for action in case.run.actions.values():
+        unfinished = action.open or action.status in {"planned", "failed"}
+        if unfinished and action.step_name not in known and action.step_name not in steps:
+            message = f"{action.action_id}: its step does not exist in today's code"
+            _unknown(opinion, message, action.record, "/stepName")
+
+
+def _unknown(opinion: Opinion, message: str, evidence: Record, pointer: str) -> None:
+    opinion.say("SP734", "hand_over", message, evidence=evidence, pointer=pointer)
+    opinion.need("human", "nextSteps", "run it with the version that has this step, or say where to go on")

@@ -3,69 +3,50 @@
 from __future__ import annotations
 
 from safepoint.guard.case import Case, Opinion
+from safepoint.guard.undo import can_undo, roll_back_begun, to_undo
 from safepoint.model.action import Action
 
 
 def judge(case: Case, opinion: Opinion) -> None:
     """A failed compensation, a roll-back that has begun, a request to unwind."""
     actions = case.run.actions.values()
-    for action in actions:
-        if action.status == "compensationFailed":
-            opinion.say(
-                "SP740",
-                "hand_over",
-                f"the compensation of action {action.action_id!r} failed",
-                evidence=action.record,
-                pointer="/status",
-            )
-            opinion.need("human", action.action_id, "undo the effect by hand, or decide to abandon it")
-    begun = [
+    failed = [action for action in actions if action.status == "compensationFailed"]
+    for action in failed:
+        message = f"the compensation of action {action.action_id!r} failed"
+        opinion.say("SP740", "hand_over", message, evidence=action.record, pointer="/status")
+        opinion.need("human", action.action_id, "undo the effect by hand, or decide to abandon it")
+    if not case.undoing:
+        return
+    effects = to_undo(case)
+    _hand_over_the_rest(case, opinion, effects)
+    at_work = [
         a
         for a in actions
-        if a.status in {"compensating", "compensated"} or (a.compensates and a.status != "cancelled")
+        if a.status == "compensating" or (a.compensates and (a.open or a.status == "planned"))
     ]
-    if begun:
-        opinion.say(
-            "SP741",
-            "compensate",
-            "the roll-back has begun; finish it, last effect first",
-            evidence=begun[0].record,
+    begun = roll_back_begun(case.run)
+    if effects or at_work:
+        message = (
+            "the roll-back has begun; finish it, last effect first"
+            if begun
+            else f"{len(effects)} committed effect(s) are to be undone, last one first"
         )
-    if case.goal == "unwind":
-        _unwind(case, opinion)
-
-
-def to_undo(case: Case) -> tuple[Action, ...]:
-    """Committed effects that a roll-back has to compensate, last in, first out."""
-    undone = {a.compensates for a in case.run.actions.values() if a.compensates and a.status == "committed"}
-    committed = [
-        action
-        for action in case.run.actions.values()
-        if action.status in {"committed", "compensating"}
-        and action.compensates is None
-        and action.action_id not in undone
-        and case.declares(action).effect != "read"
-    ]
-    return tuple(sorted(committed, key=lambda a: a.record.sequence or 0, reverse=True))
-
-
-def _unwind(case: Case, opinion: Opinion) -> None:
-    effects = to_undo(case)
-    for action in effects:
-        if (
-            case.declares(action).reversibility == "irreversible"
-            or case.declares(action).compensation is None
-        ):
-            opinion.say(
-                "SP743",
-                "hand_over",
-                f"action {action.action_id!r} cannot be undone: no compensation is declared for it",
-                evidence=action.record,
-            )
-            opinion.need("human", action.action_id, "decide what to do about an effect that cannot be undone")
-    if effects:
+        evidence = at_work[0].record if at_work else effects[0].record
+        opinion.say("SP741" if begun else "SP742", "compensate", message, evidence=evidence)
+    elif failed or case.run.open_actions:
+        return  # a human has been asked, or what is open has to be settled first: never given up
+    elif begun:
         opinion.say(
-            "SP742", "compensate", f"{len(effects)} committed effect(s) are to be undone, last one first"
+            "SP746", "give_up", "the roll-back is done, and a run that was rolled back does not go on"
         )
-    elif not case.run.open_actions:
+    else:
         opinion.say("SP744", "give_up", "the request asks to unwind, and there is no effect to undo")
+
+
+def _hand_over_the_rest(case: Case, opinion: Opinion, effects: tuple[Action, ...]) -> None:
+    """Hand over each of `effects` that no program can undo."""
+    for action in effects:
+        if not can_undo(case, action) and action.status != "compensating":
+            message = f"action {action.action_id!r} cannot be undone: no compensation is declared for it"
+            opinion.say("SP743", "hand_over", message, evidence=action.record)
+            opinion.need("human", action.action_id, "decide what to do about an effect that cannot be undone")

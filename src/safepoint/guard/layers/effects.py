@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from safepoint.core.timestamp import SECOND, format_time, parse_time
+from safepoint.core.timestamp import SECOND, parse_time
 from safepoint.guard.case import Case, Opinion, in_words
-from safepoint.guard.decision import PlanItem
+from safepoint.guard.decision import PlanItem, shown
+from safepoint.guard.undo import can_undo, to_undo
 from safepoint.model.action import Action, Attempt
 
 
 def judge(case: Case, opinion: Opinion) -> None:
     """One decision for each action."""
     for action in case.run.actions.values():
-        _RULES[action.status](case, opinion, action)
+        backwards = case.undoing and action.compensates is None
+        rule = (_BACKWARDS.get(action.status) if backwards else None) or _RULES[action.status]
+        rule(case, opinion, action)
 
 
 def _decide(
@@ -39,13 +42,10 @@ def _decide(
 
 
 def _settled(case: Case, opinion: Opinion, action: Action) -> None:
-    declares = case.declares(action)
-    if (
-        action.status == "committed"
-        and declares.effect == "read"
-        and case.policy.external_moved == "rerun_reads"
-    ):
-        _decide(opinion, action, "run", "SP762", "resume", "a read; it may be done again")
+    if action.status == "committed" and case.declares(action).effect == "read" and case.reads_again:
+        _decide(
+            opinion, action, "run", "SP762", "resume", "a read, and what it read has moved; it is done again"
+        )
         return
     said = {
         "committed": "done",
@@ -108,11 +108,7 @@ def _failed(case: Case, opinion: Opinion, action: Action) -> None:
             "resume",
             "failed before it was applied, and may be tried again",
         )
-    elif any(
-        case.declares(other).compensation
-        for other in case.run.actions.values()
-        if other.status == "committed"
-    ):
+    elif (effects := to_undo(case)) and all(can_undo(case, each) for each in effects):
         _decide(
             opinion,
             action,
@@ -128,8 +124,22 @@ def _failed(case: Case, opinion: Opinion, action: Action) -> None:
         opinion.need("human", action.action_id, "decide how the run goes on without this effect")
 
 
-def _undoing(_case: Case, opinion: Opinion, action: Action) -> None:
-    _decide(opinion, action, "compensate", "SP741", "compensate", "its compensation has begun")
+def _undoing(case: Case, opinion: Opinion, action: Action) -> None:
+    """Decided by its compensation: once that is committed, only the record is missing."""
+    undone = any(
+        a.compensates == action.action_id and a.status == "committed" for a in case.run.actions.values()
+    )
+    if undone:
+        message = "its compensation is committed; record it as compensated"
+        _decide(opinion, action, "skip", "SP741", "compensate", message)
+    else:
+        _decide(opinion, action, "compensate", "SP741", "compensate", "its compensation has begun")
+
+
+def _not_begun(_case: Case, opinion: Opinion, action: Action) -> None:
+    _decide(
+        opinion, action, "skip", "SP745", "resume", "the run is being undone; what was not done is not begun"
+    )
 
 
 def _undo_failed(_case: Case, opinion: Opinion, action: Action) -> None:
@@ -138,19 +148,24 @@ def _undo_failed(_case: Case, opinion: Opinion, action: Action) -> None:
 
 def _prepared(case: Case, opinion: Opinion, action: Action) -> None:
     expires = (action.record.value.get("reservation") or {}).get("expiresAt")
-    if case.goal in {"roll_back", "unwind"}:
+    if case.undoing:
         _decide(
             opinion, action, "void", "SP770", "compensate", "a reservation is held; it has to be given back"
         )
-    elif expires is None:
+    elif expires is None and case.can_probe(action) and case.probe(action) is None:
         _decide(
             opinion, action, "reconcile", "SP770", "reconcile", "a reservation is held, of unknown expiry"
         )
         opinion.need("probe", action.action_id, "ask the provider whether the reservation still stands")
+    elif expires is None:
+        _decide(opinion, action, "handOver", "SP770", "hand_over", "a reservation is held, of unknown expiry")
+        opinion.need(
+            "human", action.action_id, "find out at the provider whether the reservation still stands"
+        )
     elif case.now + case.policy.skew >= parse_time(expires):
         _decide(opinion, action, "run", "SP770", "resume", "the reservation has expired; reserve again")
     else:
-        opinion.valid_until.append(parse_time(expires))
+        opinion.valid_until.append(parse_time(expires) - case.policy.skew)
         _decide(
             opinion,
             action,
@@ -194,6 +209,7 @@ def _in_doubt_from(case: Case, attempt: Attempt) -> int:
 
 def _in_doubt(case: Case, opinion: Opinion, action: Action) -> None:
     declares = case.declares(action)
+    backwards = case.undoing and action.compensates is None
     probed = (case.probe(action) or {}).get("result")
     if probed == "applied":
         _decide(
@@ -204,11 +220,13 @@ def _in_doubt(case: Case, opinion: Opinion, action: Action) -> None:
             "resume",
             "a probe found it applied; record that evidence, then use its result",
         )
+    elif declares.effect == "read" and backwards:
+        _not_begun(case, opinion, action)
     elif declares.effect == "read":
         _decide(opinion, action, "replay", "SP762", "resume", "in doubt, but only a read")
-    elif declares.idempotency == "natural":
+    elif declares.idempotency == "natural" and not backwards:
         _natural(case, opinion, action)
-    elif declares.idempotency == "keyed" and action.key is not None and _key_holds(case, opinion, action):
+    elif not backwards and _key_holds(case, opinion, action):
         _decide(
             opinion,
             action,
@@ -229,14 +247,14 @@ def _in_doubt(case: Case, opinion: Opinion, action: Action) -> None:
             "compensate",
             "in doubt; its compensation does nothing where nothing happened, and uses the key up",
         )
-    elif declares.idempotency == "keyed" and action.key is not None:
+    elif declares.idempotency == "keyed" and action.key is not None and not backwards:
         _decide(
             opinion,
             action,
             "handOver",
             "SP767",
             "hand_over",
-            "in doubt, and its key can no longer be relied on: a re-send would be a new request",
+            f"in doubt, and {_why_key_fails(case, action)}: a re-send would be a new request",
         )
         opinion.need("human", action.action_id, "find out at the provider whether it was applied")
     else:
@@ -253,11 +271,21 @@ def _in_doubt(case: Case, opinion: Opinion, action: Action) -> None:
 
 def _key_holds(case: Case, opinion: Opinion, action: Action) -> bool:
     """Whether the same key may be sent again now; adds the cut-off to the decision's validity."""
+    if case.declares(action).idempotency != "keyed" or action.key is None or action.fingerprint is None:
+        return False
     cut_off = send_before(case, action)
-    if cut_off is None or case.now >= cut_off or action.fingerprint is None:
+    if cut_off is None or case.now >= cut_off:
         return False
     opinion.valid_until.append(cut_off)
     return True
+
+
+def _why_key_fails(case: Case, action: Action) -> str:
+    if case.declares(action).dedupe_window is None:
+        return "its tool does not declare for how long the provider honours the key"
+    if action.fingerprint is None:
+        return "the request's fingerprint is not recorded, so that nobody can tell the same request"
+    return "the time is over in which the provider honours its key"
 
 
 def send_before(case: Case, action: Action) -> int | None:
@@ -276,22 +304,21 @@ def send_before(case: Case, action: Action) -> int | None:
 def _quiet_since(case: Case, action: Action) -> int | None:
     """When no open attempt can still take effect (nanoseconds), were all their workers to keep their deadlines.
 
-    The latest deadline or the proven death, whichever the evidence allows, plus the settle time and twice the skew.
-    None where neither is known.
+    The proven death of its worker, else its deadline, plus the settle time and twice the skew. None where neither is
+    known of one.
     """
-    settle = case.declares(action).probe_settle + 2 * case.policy.skew
     ends = []
     for attempt in action.open_attempts:
-        death = _death(case, attempt)
-        known = [time for time in (attempt.deadline, death) if time is not None]
-        if not known:
+        death = case.death_of(attempt.epoch)
+        end = attempt.deadline if death is None else death
+        if end is None:
             return None
-        ends.append((death if death is not None else max(known)) + settle)
-    return max(ends, default=None)
+        ends.append(max(end, attempt.started or 0))
+    return max(ends) + _settle(case, action) if ends else None
 
 
-def _death(case: Case, attempt: Attempt) -> int | None:
-    return case.facts.death_of(attempt.epoch) if attempt.epoch else case.facts.death_of_every_owner()
+def _settle(case: Case, action: Action) -> int:
+    return case.declares(action).probe_settle + 2 * case.policy.skew
 
 
 def _natural(case: Case, opinion: Opinion, action: Action) -> None:
@@ -343,11 +370,19 @@ def _probe(case: Case, opinion: Opinion, action: Action) -> None:
             f"a probe did not find it, which proves nothing yet: {wanting}",
         )
         opinion.need("probe", action.action_id, wanting)
-        if any(_death(case, attempt) is None for attempt in action.open_attempts):
-            epochs = sorted({a.epoch for a in action.open_attempts if _death(case, a) is None})
+        if any(case.death_of(attempt.epoch) is None for attempt in action.open_attempts):
+            epochs = sorted({a.epoch for a in action.open_attempts if case.death_of(a.epoch) is None})
             opinion.need(
                 "owner", f"epoch {epochs[-1]}", "proof that the worker of every open attempt is dead"
             )
+    elif case.undoing and action.compensates is None:
+        _not_begun(case, opinion, action)
+    elif case.declares(action).idempotency == "keyed" and not _key_holds(case, opinion, action):
+        message = (
+            f"proven never applied, but {_why_key_fails(case, action)}: a re-send would be a new request"
+        )
+        _decide(opinion, action, "handOver", "SP767", "hand_over", message)
+        opinion.need("human", action.action_id, "decide on a new action with a key of its own")
     else:
         _decide(
             opinion,
@@ -371,19 +406,22 @@ def _rule_n(case: Case, action: Action, probe: Mapping[str, Any]) -> str | None:
     """What a negative probe lacks; None where it proves that the effect did not and will not happen."""
     if probe.get("consistency") != "strong":
         return "the provider's answer must be strongly consistent"
-    if any(_death(case, attempt) is None for attempt in action.open_attempts):
+    deaths = [case.death_of(attempt.epoch) for attempt in action.open_attempts]
+    if any(death is None for death in deaths):
         return "the worker of an open attempt is not proven dead and may still send"
-    deadlines = [attempt.deadline for attempt in action.open_attempts if attempt.deadline is not None]
-    deaths = [death for attempt in action.open_attempts if (death := _death(case, attempt)) is not None]
-    if not deadlines and not deaths:
-        return "no deadline and no death says when the last attempt ended"
-    settle = case.declares(action).probe_settle + 2 * case.policy.skew
-    earliest = max([*deadlines, *deaths]) + settle
-    seen = parse_time(probe["observedAt"]) if probe.get("observedAt") else case.facts.observed
-    if seen is None or seen <= earliest:
-        return f"it must be made after {format_time(-(-earliest // SECOND) * SECOND)}"
+    limits = [time for attempt in action.open_attempts for time in (attempt.deadline, attempt.started)]
+    earliest = max(time for time in (*limits, *deaths) if time is not None) + _settle(case, action)
+    seen = parse_time(probe.get("observedAt") or case.facts.value["observedAt"])
+    if not earliest < seen <= case.now:
+        return f"it must be made after {shown(-(-earliest // SECOND) * SECOND)}"
     return None
 
+
+_BACKWARDS: Mapping[str, Callable[[Case, Opinion, Action], None]] = {
+    "planned": _not_begun,
+    "failed": _not_begun,
+}
+"""Statuses that mean something else while the run is being undone."""
 
 _RULES: Mapping[str, Callable[[Case, Opinion, Action], None]] = {
     "planned": _planned,

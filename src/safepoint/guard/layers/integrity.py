@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from safepoint.core.fault import Fault
 from safepoint.guard.case import Case, Opinion
 from safepoint.guard.decision import Reason
+from safepoint.model.checkpoints import claims_without_effect, orphans
 from safepoint.model.journal import Level, Unread
 
 TOLERATED = frozenset({"SP312", "SP405", "SP406", "SP407"})
@@ -15,31 +17,23 @@ def judge(case: Case, opinion: Opinion) -> None:
     run = case.run
     for fault in run.faults:
         if fault.code not in TOLERATED:
-            place = fault.place
-            opinion.reasons.append(
-                Reason(
-                    fault.code,
-                    opinion.layer,
-                    "hand_over",
-                    fault.message,
-                    place.key if place else None,
-                    fault.pointer or None,
-                )
-            )
-    lost_checkpoint = False
-    for unread in run.unread:
+            _fault(opinion, fault)
+    if run.level is Level.RECORDS:
+        _weak_checkpoints(case, opinion)
+    lost = [unread for unread in run.unread if not _hides_nothing(unread)]
+    lost_checkpoint = any(unread.only_checkpoints and not unread.newer_version for unread in lost)
+    for unread in lost:
         if unread.newer_version:
             _unread(
                 opinion,
                 unread,
                 "written by a newer version of the format, or with a requirement we do not know",
             )
-        elif unread.hides_effects:
+        elif not unread.only_checkpoints:
             _unread(opinion, unread, "cannot be read, and may hide an attempted effect")
-        else:
-            lost_checkpoint = True
-            if not run.checkpoints:
-                _unread(opinion, unread, "the only checkpoint cannot be read")
+        elif not run.checkpoints:
+            _unread(opinion, unread, "the only checkpoint cannot be read")
+    _heads(case, opinion)
     if opinion.reasons:
         opinion.decisive = "hand_over"
         opinion.need("human", run.run_id, "repair or restore the damaged record, then ask again")
@@ -55,12 +49,90 @@ def judge(case: Case, opinion: Opinion) -> None:
                 decisive=True,
             )
             opinion.need("human", run.run_id, "resume it with a version that knows what is required")
-    if lost_checkpoint and run.checkpoints:
-        _older_checkpoint(case, opinion)
-    if case.checkpoint is None and not lost_checkpoint and not run.unread:
-        _no_checkpoint(case, opinion)
+    _start(case, opinion, lost_checkpoint=lost_checkpoint)
     if run.level is not Level.RECORDS and not run.claimable:
         _not_claimable(case, opinion)
+
+
+def _fault(opinion: Opinion, fault: Fault) -> None:
+    key = fault.place.key if fault.place else None
+    opinion.reasons.append(
+        Reason(fault.code, opinion.layer, "hand_over", fault.message, key, fault.pointer or None)
+    )
+
+
+def _hides_nothing(unread: Unread) -> bool:
+    """A heartbeat is a hint that only delays, and the one object that is rewritten: it may be torn, or missing."""
+    return unread.log == "heartbeat" and not unread.newer_version
+
+
+def _weak_checkpoints(case: Case, opinion: Opinion) -> None:
+    """What a journal's chain shows by itself has to be asked of records that have none."""
+    run = case.run
+    everything = {str(c.value["checkpointId"]): c for c in (*run.checkpoints, *run.retracted)}
+    if not run.unread:
+        for fault in orphans(everything):
+            _fault(opinion, fault)
+    for record in run.checkpoints:
+        if claims_without_effect(record, run.actions):
+            message = "the checkpoint says that something was done, and the ledger holds nothing that can have been it"
+            opinion.say("SP502", "hand_over", message, evidence=record, pointer="/sideEffectStatus")
+
+
+def _heads(case: Case, opinion: Opinion) -> None:
+    """Heads known from elsewhere show a tail that was cut, and a store that was rolled back or replaced."""
+    heads = case.facts.part("heads")
+    for log, records in (("journal", case.run.records), ("recovery", case.run.recovery)):
+        known = heads.get(log) or {}
+        if not known.get("sequence"):
+            continue
+        ours = next((record for record in records if record.sequence == known["sequence"]), None)
+        if ours is None:
+            message = f"record {known['sequence']} of the {log} is known elsewhere and is not here: its tail was cut"
+            opinion.say("SP708", "hand_over", message)
+        elif ours.digest != known.get("digest"):
+            message = f"record {known['sequence']} of the {log} is not the one that is known elsewhere"
+            opinion.say("SP709", "hand_over", message, evidence=ours)
+
+
+def _start(case: Case, opinion: Opinion, *, lost_checkpoint: bool) -> None:
+    """Is it certain from where the run would go on?"""
+    run, named = case.run, case.request.get("checkpointId") is not None
+    if len(run.newest_checkpoints) > 1 and not named:
+        message = f"{len(run.newest_checkpoints)} checkpoints may be the newest, and no order tells which"
+        opinion.say("SP704", "hand_over", message, evidence=case.checkpoint, decisive=True)
+        opinion.need("human", run.run_id, "name the checkpoint to go on from in the request")
+    elif case.checkpoint is not None:
+        if lost_checkpoint or (not named and _newer_was_retracted(case)):
+            opinion.say(
+                "SP703",
+                "resume",
+                "a newer checkpoint cannot be read or was retracted; going on from the one before loses the state "
+                "saved since, and the ledger decides what must not be done again",
+                evidence=case.checkpoint,
+            )
+    elif named:
+        opinion.say(
+            "SP706", "hand_over", "the run has no checkpoint of the id that the request names", decisive=True
+        )
+        opinion.need("human", run.run_id, "name a checkpoint that exists: safepoint show lists them")
+    elif run.checkpoints or run.retracted:
+        message = "no checkpoint is left on the branch that the newest lease works on"
+        opinion.say(
+            "SP701", "hand_over", message, evidence=(*run.checkpoints, *run.retracted)[-1], decisive=True
+        )
+        opinion.need("human", run.run_id, "name the checkpoint to go on from in the request")
+    elif not run.unread:
+        opinion.say(
+            "SP702",
+            "resume",
+            "no checkpoint was written: the run starts from its beginning, and the ledger still counts",
+        )
+
+
+def _newer_was_retracted(case: Case) -> bool:
+    here = case.checkpoint.sequence or 0 if case.checkpoint else 0
+    return any((record.sequence or 0) > here or here == 0 for record in case.run.retracted)
 
 
 def _unread(opinion: Opinion, unread: Unread, why: str) -> None:
@@ -79,35 +151,6 @@ def _unread(opinion: Opinion, unread: Unread, why: str) -> None:
     )
 
 
-def _older_checkpoint(case: Case, opinion: Opinion) -> None:
-    """The newest checkpoint is lost, and its file holds nothing else: the one before is a proposal, with its price."""
-    older = case.checkpoint
-    opinion.say(
-        "SP703",
-        "resume",
-        "a newer checkpoint cannot be read; going on from the one before loses the state saved since, "
-        "and the ledger decides what must not be done again",
-        evidence=older,
-    )
-
-
-def _no_checkpoint(case: Case, opinion: Opinion) -> None:
-    if case.request.get("checkpointId") is not None:
-        opinion.say(
-            "SP706",
-            "hand_over",
-            "the run has no checkpoint of the id that the request names",
-            decisive=True,
-        )
-        opinion.need("human", case.run.run_id, "name a checkpoint that exists: safepoint show lists them")
-    else:
-        opinion.say(
-            "SP702",
-            "resume",
-            "no checkpoint was written: the run starts from its beginning, and the ledger still counts",
-        )
-
-
 def _not_claimable(case: Case, opinion: Opinion) -> None:
     """A JSON Lines journal cut at a line end looks whole, and nobody can win or lose a place in it."""
     anchored = (case.facts.part("heads").get("journal") or {}) == {
@@ -118,7 +161,8 @@ def _not_claimable(case: Case, opinion: Opinion) -> None:
         opinion.say(
             "SP707",
             "reconcile",
-            "this journal is JSON Lines: a cut tail would not show, so its head and the owner's death need proof",
+            "this journal does not lie as numbered objects in a store: a cut tail would not show, so its head and "
+            "its owner's death need proof",
         )
         if not anchored:
             opinion.need(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from safepoint.core.timestamp import SECOND
 from safepoint.guard.case import Case, Opinion, in_words
+from safepoint.model.episodes import Episode
 from safepoint.model.journal import Level
 
 
@@ -51,22 +52,21 @@ def judge(case: Case, opinion: Opinion) -> None:
 
 def _episodes(case: Case, opinion: Opinion) -> None:
     """Another recovery that is still deciding goes first, the one that began first before all."""
-    window = case.policy.lease_seconds * SECOND + 2 * case.policy.skew
-    live = [
-        episode
-        for episode in case.run.episodes.values()
-        if episode.unclaimed and case.now < (episode.record.created or 0) + window
-    ]
+
+    def until(episode: Episode) -> int:
+        ttl = case.policy.lease_seconds * SECOND if episode.ttl is None else episode.ttl
+        return (episode.record.created or 0) + ttl + 2 * case.policy.skew
+
+    live = [e for e in case.run.episodes.values() if e.unclaimed and case.now < until(e)]
     if live:
         first = min(live, key=lambda episode: episode.number)
-        until = (first.record.created or 0) + window
         opinion.say(
             "SP722",
             "wait",
             f"another recovery of this run is under way ({first.state})",
             evidence=first.record,
             pointer="/state",
-            until=until,
+            until=until(first),
             decisive=True,
         )
 

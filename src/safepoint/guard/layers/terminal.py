@@ -20,7 +20,7 @@ def judge(case: Case, opinion: Opinion) -> None:
         )
         return
     stopped = run.status in {"completed", "cancelled"} or run.cancel_requested is not None
-    if run.status == "failed":
+    if run.status == "failed" and not run.cancel_requested:
         opinion.say(
             "SP715",
             "resume",
@@ -29,7 +29,7 @@ def judge(case: Case, opinion: Opinion) -> None:
         )
     if not stopped:
         return
-    evidence = ended or run.cancel_requested
+    evidence = run.cancel_requested or ended
     if run.open_actions:
         probes = [action for action in run.open_actions if case.can_probe(action)]
         opinion.say(
@@ -51,16 +51,9 @@ def judge(case: Case, opinion: Opinion) -> None:
             pointer="/status",
             decisive=True,
         )
-    elif run.status == "cancelled" and case.goal != "continue":
-        opinion.say(
-            "SP711",
-            "resume",
-            f"the run was cancelled; the request asks for {case.goal} all the same",
-            evidence=ended,
-        )
     else:
         opinion.say(
-            "SP711" if ended else "SP714",
+            "SP714" if run.cancel_requested else "SP711",
             "give_up",
             f"the run is {_state(case)} and nothing is open",
             evidence=evidence,
@@ -70,4 +63,4 @@ def judge(case: Case, opinion: Opinion) -> None:
 
 
 def _state(case: Case) -> str:
-    return case.run.status if case.run.ended_by else "asked to stop"
+    return "asked to stop" if case.run.cancel_requested else case.run.status

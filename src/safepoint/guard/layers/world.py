@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from safepoint.core.digest import canonical
 from safepoint.core.pointer import join
 from safepoint.core.timestamp import SECOND, parse_time
-from safepoint.guard.case import Case, Opinion
+from safepoint.guard.case import Case, Opinion, pause
 from safepoint.model.approvals import Approval
 from safepoint.model.record import Record
 
@@ -40,85 +41,108 @@ def _age_of_facts(case: Case, opinion: Opinion) -> None:
     observed = case.facts.observed
     if observed is None:
         return
-    limit = case.policy.max_fact_age_seconds * SECOND
-    # No skew is granted to facts from the future: a worse clock must never be a reason to go on.
-    if case.now > observed + limit or observed > case.now:
+    if case.stale(observed):
         when = "too old" if case.now > observed else "from the future"
-        opinion.say("SP790", "reconcile", f"the facts are {when}; observe them again")
+        opinion.say("SP790", "reconcile", f"the facts are {when}; observe them again, or leave them out")
         opinion.need("fact", "observedAt", f"facts no older than {case.policy.max_fact_age_seconds} s")
     else:
-        opinion.valid_until.append(observed + limit)
+        opinion.valid_until.append(observed + case.policy.max_fact_age_seconds * SECOND)
 
 
 def _approvals(case: Case, opinion: Opinion) -> None:
-    """The newest approval for each action that is not settled, and for the checkpoint that the run would go on from."""
-    newest: dict[str, Approval] = {}
+    """The last word on each action that is not settled, and on the checkpoint that the run would go on from."""
+    here = case.checkpoint.value["checkpointId"] if case.checkpoint else None
+    last: dict[str, Approval] = {}
     for approval in case.run.approvals.values():
-        if approval.action_id is not None:
-            newest[f"action {approval.action_id}"] = approval
-        elif case.checkpoint and approval.checkpoint_id == case.checkpoint.value["checkpointId"]:
-            newest[f"checkpoint {approval.checkpoint_id}"] = approval
-    for subject, approval in newest.items():
         action = case.run.actions.get(approval.action_id or "")
-        if action is None or action.status not in {"committed", "compensated", "cancelled"}:
-            _approval(case, opinion, subject, approval)
-    gate = case.checkpoint
-    if gate and gate.value.get("reason") == "humanGate" and not newest:
-        until = case.now + case.policy.max_fact_age_seconds * SECOND
-        opinion.say(
-            "SP784",
-            "wait",
-            "a human gate, and nobody was asked yet",
-            evidence=gate,
-            pointer="/reason",
-            until=until,
+        settled = action is not None and action.status in {"committed", "compensated", "cancelled"}
+        subject = (
+            f"action {approval.action_id}" if approval.action_id else f"checkpoint {approval.checkpoint_id}"
         )
+        if settled or (approval.action_id is None and approval.checkpoint_id != here):
+            continue
+        before = last.get(subject)
+        if before is None or _when(before) < _when(approval):
+            last[subject] = approval
+    for subject, approval in last.items():
+        _approval(case, opinion, subject, approval)
+    gate = case.checkpoint
+    if gate and gate.value.get("reason") == "humanGate" and not last:
+        message = "a human gate, and nobody was asked yet"
+        opinion.say("SP784", "wait", message, evidence=gate, pointer="/reason", until=pause(case))
         opinion.need(
             "approval", str(gate.value["checkpointId"]), "ask for the approval that this gate waits for"
         )
 
 
+def _when(approval: Approval) -> tuple[int, int]:
+    return (approval.record.sequence or 0, approval.record.created or 0)
+
+
 def _approval(case: Case, opinion: Opinion, subject: str, approval: Approval) -> None:
     record = approval.record
-    event = approval.event
-    said = (case.facts.part("approvals").get(approval.approval_id) or {}).get("state")
-    if event == "requested" and said in {"granted", "rejected", "expired"}:
-        event = str(said)
-    if said in {"rejected", "revoked", "expired"}:
-        event = str(said)
-    action = case.run.actions.get(approval.action_id or "")
-    lapsed = approval.expires is not None and case.now + case.policy.skew >= approval.expires
-    if event == "requested" and not lapsed:
-        pause = case.now + case.policy.max_fact_age_seconds * SECOND
-        until = pause if approval.expires is None else min(pause, approval.expires)
-        opinion.say(
-            "SP780",
-            "wait",
-            f"the approval for {subject} is pending",
-            evidence=record,
-            pointer="/event",
-            until=until,
-        )
+    if _pending(case, approval):
+        until = pause(case) if approval.expires is None else min(pause(case), approval.expires)
+        message = f"the approval for {subject} is pending"
+        opinion.say("SP780", "wait", message, evidence=record, pointer="/event", until=until)
         opinion.need("approval", approval.approval_id, "a human's answer")
         return
-    if event in {"rejected", "revoked"}:
-        code, why = "SP781", f"was {event}"
-    elif event == "expired" or (lapsed and event in {"requested", "granted"}):
-        code, why = "SP782", "has expired" if event != "requested" else "was never answered and has expired"
-    elif action and action.fingerprint and approval.content_digest not in {None, action.fingerprint}:
-        code, why = "SP783", "was given for another content than the ledger records"
-    elif case.goal == "roll_back":
-        code, why = "SP785", "was given before the fork and does not carry over"
-    else:
+    refused = _refused(case, approval)
+    if refused:
+        code, why = refused
+        pointer = "/contentDigest" if code == "SP783" else "/event"
+        message = f"the approval for {subject} {why}; ask again"
+        opinion.say(code, "hand_over", message, evidence=record, pointer=pointer)
+        opinion.need("approval", approval.approval_id, "a new approval of exactly what will be executed")
+    elif approval.expires is not None and _event(case, approval) != "consumed":
         # What the action has consumed no longer runs out; that it was given in time is in the journal.
-        if approval.expires is not None and event != "consumed":
-            opinion.valid_until.append(approval.expires - case.policy.skew)
-        return
-    pointer = "/contentDigest" if code == "SP783" else "/event"
-    opinion.say(
-        code, "hand_over", f"the approval for {subject} {why}; ask again", evidence=record, pointer=pointer
-    )
-    opinion.need("approval", approval.approval_id, "a new approval of exactly what will be executed")
+        opinion.valid_until.append(approval.expires - case.policy.skew)
+
+
+def _event(case: Case, approval: Approval) -> str:
+    """What became of the question: the journal's word; a fact's where it refuses, or the journal has no answer."""
+    said = (case.facts.part("approvals").get(approval.approval_id) or {}).get("state")
+    if said in {"rejected", "revoked", "expired"} or (said == "granted" and approval.event == "requested"):
+        return str(said)
+    return approval.event
+
+
+def _lapsed(case: Case, approval: Approval) -> bool:
+    return approval.expires is not None and case.now + case.policy.skew >= approval.expires
+
+
+def _pending(case: Case, approval: Approval) -> bool:
+    return _event(case, approval) == "requested" and not _lapsed(case, approval)
+
+
+def _refused(case: Case, approval: Approval) -> tuple[str, str] | None:
+    """Why an answered question gives no leave: its code and the words for it; None where it does."""
+    event = _event(case, approval)
+    action = case.run.actions.get(approval.action_id or "")
+    if event in {"rejected", "revoked"}:
+        return "SP781", f"was {event}"
+    if event == "expired" or (_lapsed(case, approval) and event in {"requested", "granted"}):
+        return "SP782", "was never answered and has expired" if event == "requested" else "has expired"
+    if action and approval.content_digest is not None and action.fingerprint != approval.content_digest:
+        return "SP783", "was given for another content than the ledger records"
+    if event == "consumed" and approval.action_id is None:
+        return "SP794", "was used up"
+    if event != "consumed" and _before_a_fork(case, approval):
+        return "SP785", "was given before the fork and does not carry over"
+    return None
+
+
+def _before_a_fork(case: Case, approval: Approval) -> bool:
+    """Whether the run goes on in a history that the human did not see."""
+    fork = case.run.fork
+    if approval.branch is not None and approval.branch != case.run.branch:
+        return True
+    if fork is not None and (approval.record.sequence or 0) < (fork.sequence or 0):
+        return True
+    newest = case.run.newest_checkpoint
+    named = case.request.get("checkpointId")
+    elsewhere = named is not None and (newest is None or newest.value["checkpointId"] != named)
+    return elsewhere or case.goal == "roll_back"
 
 
 Precondition = Mapping[str, Any]
@@ -143,30 +167,28 @@ def _broken(opinion: Opinion, message: str, checkpoint: Record, pointer: str) ->
 def _external(
     case: Case, opinion: Opinion, condition: Precondition, checkpoint: Record, pointer: str
 ) -> None:
-    member = "version" if condition["type"] == "externalVersion" else "value"
-    seen = case.facts.part("external").get(str(condition.get("subject")))
-    if seen is None or member not in seen:
-        fact = f"external.{condition.get('subject')}.{member}"
-        _unknown(opinion, condition["type"], fact, "the subject as it is now", checkpoint, pointer)
-    elif seen[member] != condition.get("expected"):
-        if member == "version" and case.policy.external_moved == "rerun_reads":
-            opinion.say(
-                "SP792",
-                "resume",
-                "the external data moved; the plan runs the reads again",
-                evidence=checkpoint,
-                pointer=pointer,
-            )
+    kind, subject = condition["type"], str(condition.get("subject"))
+    member = "version" if kind == "externalVersion" else "value"
+    seen = case.facts.part("external").get(subject) or {}
+    observed = parse_time(seen["observedAt"]) if seen.get("observedAt") else None
+    # A null version is an unknown one; a null value is a value.
+    if member not in seen or case.stale(observed) or (member == "version" and seen[member] is None):
+        _unknown(
+            opinion, kind, f"external.{subject}.{member}", "the subject as it is now", checkpoint, pointer
+        )
+    elif canonical(seen[member]) != canonical(condition.get("expected")):
+        reads = [a for a in case.run.actions.values() if case.declares(a).effect == "read"]
+        if member == "version" and case.reads_again and reads:
+            message = "the external data moved; the plan runs the reads again"
+            opinion.say("SP792", "resume", message, evidence=checkpoint, pointer=pointer)
         else:
             _broken(opinion, "the external data is not what it was at the checkpoint", checkpoint, pointer)
 
 
 def _granted(case: Case, opinion: Opinion, condition: Precondition, checkpoint: Record, pointer: str) -> None:
-    subject = condition.get("subject")
-    approval = case.run.approvals.get(str(subject))
-    said = (case.facts.part("approvals").get(str(subject)) or {}).get("state")
-    if (approval and approval.event in {"granted", "consumed"}) or said == "granted":
-        return
+    subject = str(condition.get("subject"))
+    approval = case.run.approvals.get(subject)
+    said = (case.facts.part("approvals").get(subject) or {}).get("state")
     if approval is None and said is None:
         _unknown(
             opinion,
@@ -176,33 +198,35 @@ def _granted(case: Case, opinion: Opinion, condition: Precondition, checkpoint: 
             checkpoint,
             pointer,
         )
-    elif (said or (approval and approval.event)) in {"requested", "pending"}:
-        until = case.now + case.policy.max_fact_age_seconds * SECOND
-        opinion.say(
-            "SP780",
-            "wait",
-            "an approval that the run waits for is pending",
-            evidence=checkpoint,
-            pointer=pointer,
-            until=until,
-        )
-        opinion.need("approval", str(subject), "a human's answer")
-    else:
-        _broken(opinion, "the approval that the run waits for was not given", checkpoint, pointer)
+        return
+    if (approval and _pending(case, approval)) or (approval is None and said == "pending"):
+        message = "an approval that the run waits for is pending"
+        opinion.say("SP780", "wait", message, evidence=checkpoint, pointer=pointer, until=pause(case))
+        opinion.need("approval", subject, "a human's answer")
+        return
+    refused = _refused(case, approval) if approval else (None if said == "granted" else ("", f"was {said}"))
+    if refused:
+        _broken(opinion, f"the approval that the run waits for {refused[1]}", checkpoint, pointer)
+    elif approval and approval.expires is not None and _event(case, approval) != "consumed":
+        opinion.valid_until.append(approval.expires - case.policy.skew)
+
+
+def _status(case: Case, artifact_id: str) -> str:
+    """``present``, ``missing``, ``damaged`` or ``unknown``: the store's word, else a fact's."""
+    found = case.artifacts.get(artifact_id, "unknown")
+    said = (case.facts.part("artifacts").get(artifact_id) or {}).get("state")
+    return str(said) if found == "unknown" and said else found
 
 
 def _artifact(
     case: Case, opinion: Opinion, condition: Precondition, checkpoint: Record, pointer: str
 ) -> None:
-    status = case.artifacts.get(str(condition.get("subject")), "unknown")
+    subject = str(condition.get("subject"))
+    status = _status(case, subject)
     if status == "unknown":
+        fact = f"artifacts.{subject}"
         _unknown(
-            opinion,
-            "artifactPresent",
-            f"artifact {condition.get('subject')}",
-            "whether the artifact is whole",
-            checkpoint,
-            pointer,
+            opinion, "artifactPresent", fact, "whether the artifact is there and whole", checkpoint, pointer
         )
     elif status != "present":
         _broken(opinion, f"an artifact that the run needs is {status}", checkpoint, pointer)
@@ -249,21 +273,18 @@ _PRECONDITIONS: Mapping[Any, Callable[[Case, Opinion, Precondition, Record, str]
 
 def _artifacts(case: Case, opinion: Opinion, checkpoint: Record) -> None:
     for index, reference in enumerate(checkpoint.value.get("artifactRefs") or ()):
-        status = case.artifacts.get(str(reference["artifactId"]), "unknown")
-        pointer = join("artifactRefs", index)
-        if status in {"missing", "damaged"}:
-            code = "SP786" if status == "missing" else "SP787"
-            opinion.say(
-                code,
-                "hand_over",
-                f"an artifact of the checkpoint is {status}",
-                evidence=checkpoint,
-                pointer=pointer,
+        artifact_id, pointer = str(reference["artifactId"]), join("artifactRefs", index)
+        status = _status(case, artifact_id)
+        if status == "unknown":
+            message = (
+                "an artifact of the checkpoint lies outside the store or names no digest: nobody looked at it"
             )
+            opinion.say("SP793", "reconcile", message, evidence=checkpoint, pointer=pointer)
+            opinion.need("fact", f"artifacts.{artifact_id}", "whether the artifact is there and whole")
+        elif status != "present":
+            code = "SP786" if status == "missing" else "SP787"
+            message = f"an artifact of the checkpoint is {status}"
+            opinion.say(code, "hand_over", message, evidence=checkpoint, pointer=pointer)
             opinion.need(
                 "human", "artifact", "restore the artifact, or go on from a checkpoint that does not need it"
-            )
-        elif status == "unknown":
-            opinion.unchecked.append(
-                f"artifact reference {index}: it lies outside the store, or names no digest"
             )

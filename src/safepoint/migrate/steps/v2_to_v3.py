@@ -5,26 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from safepoint.core.status import OLD_STATUSES
 from safepoint.core.timestamp import format_time, parse_time
 from safepoint.core.version import V2, V3
 from safepoint.migrate.steps.exchange import ABSENT, Down, Exchange, Members, Rewrite, is_own
-
-_STATUSES = {
-    "planned": "planned",
-    "pending": "attempting",
-    "started": "attempting",
-    "attempting": "attempting",
-    "inDoubt": "inDoubt",
-    "prepared": "prepared",
-    "committed": "committed",
-    "failed": "failed",
-    "compensating": "compensating",
-    "compensated": "compensated",
-    "compensationFailed": "compensationFailed",
-    "cancelled": "cancelled",
-    "abandoned": "abandoned",
-}
-"""v2 left the word to the writer; any other may stand for a send, and is in doubt."""
 
 _OWED = {
     "attempting": "attempt",
@@ -41,7 +25,8 @@ def _same(value: Any) -> Any:
 
 
 def _status_up(status: Any) -> Any:
-    return _STATUSES.get(status, "inDoubt") if isinstance(status, str) else status
+    # v2 left the word to the writer; one that nobody knows may stand for a send
+    return OLD_STATUSES.get(status, "inDoubt") if isinstance(status, str) else status
 
 
 def _time_up(time: Any) -> Any:

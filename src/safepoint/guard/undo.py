@@ -1,0 +1,36 @@
+"""What a roll-back has to undo, and what it can (SPEC.md#guard-compensation)."""
+
+from __future__ import annotations
+
+from safepoint.guard.case import Case
+from safepoint.model.action import Action
+from safepoint.model.run import Run
+
+
+def roll_back_begun(run: Run) -> bool:
+    """Whether anything was undone, or is to be."""
+    return any(
+        action.status in {"compensating", "compensated", "compensationFailed"}
+        or (action.compensates is not None and action.status != "cancelled")
+        for action in run.actions.values()
+    )
+
+
+def to_undo(case: Case) -> tuple[Action, ...]:
+    """Committed effects that a roll-back still has to compensate: last in, first out."""
+    undone = {a.compensates for a in case.run.actions.values() if a.compensates and a.status == "committed"}
+    committed = [
+        (action.record.sequence or action.record.created or 0, index, action)
+        for index, action in enumerate(case.run.actions.values())
+        if action.status in {"committed", "compensating"}
+        and action.compensates is None
+        and action.action_id not in undone
+        and case.declares(action).effect != "read"
+    ]
+    return tuple(action for _, _, action in sorted(committed, key=lambda each: each[:2], reverse=True))
+
+
+def can_undo(case: Case, action: Action) -> bool:
+    """Whether the action's tool declares how it is undone."""
+    declares = case.declares(action)
+    return declares.reversibility != "irreversible" and declares.compensation is not None

@@ -1,0 +1,10 @@
+"""Nobody looked at an artifact of the checkpoint.
+
+Why: It lies outside the store or names no digest, and unknown never counts as yes.
+
+Fix: Look, and give what you found in facts.artifacts.
+"""
+
+NAME = "artifact-unknown"
+SEVERITY = "warning"
+SECTION = "guard-world"
