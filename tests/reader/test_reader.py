@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from journals import Journal, digest
+from journals import Journal, at, digest
 
 from safepoint.core.digest import digest_bytes, encode_record
+from safepoint.migrate.steps import v2_to_v3
 from safepoint.model.journal import Level
 from safepoint.reader import Scan, gather_artifacts, load_run, scan, scan_bytes, scan_files
 from safepoint.reader.texts import leads_outside
@@ -116,6 +117,68 @@ def test_a_record_in_the_wrong_place_is_not_a_record(
     assert codes(found) == [code]
     assert found.run is not None
     assert len(found.run.unread) == 1
+
+
+@pytest.mark.parametrize(
+    ("description", "code"),
+    [
+        ({"layout": 1, "features": ["packs"]}, "SP217"),
+        ({"layout": 2}, "SP209"),
+        ({"schemaVersion": "v4", "layout": 1}, "SP216"),
+    ],
+)
+def test_a_store_that_is_not_understood_is_not_judged(
+    store: Path, description: dict[str, object], code: str
+) -> None:
+    value = {"recordType": "store", "schemaVersion": "v3", **description}
+    (store / "safepoint.json").write_bytes(json.dumps(value).encode())
+    run = load_run(open_store(str(store)), "run-1").run
+    assert run is not None
+    assert [fault.code for unread in run.unread for fault in unread.faults] == [code]
+
+
+def test_what_a_lowered_record_demanded_is_still_demanded(tmp_path: Path) -> None:
+    value = {
+        "recordType": "ledger",
+        "schemaVersion": "v3",
+        "runId": "run-1",
+        "createdAt": at(1),
+        "actionId": "a",
+    }
+    value |= {"stepName": "s", "idempotencyKey": None, "status": "planned", "requires": {"read": ["saga"]}}
+    (tmp_path / "ledger.jsonl").write_bytes(json.dumps(v2_to_v3.down("ledger", value).value).encode())
+    [found] = scans(tmp_path / "ledger.jsonl")
+    assert codes(found) == ["SP217"]
+
+
+def test_a_file_for_checkpoints_that_holds_more_may_hide_more(tmp_path: Path) -> None:
+    lines = [b'{"recordType":"checkpoint","checkpo']
+    lines.append(
+        json.dumps(
+            {"actionId": "a", "runId": "run-1", "stepName": "s", "idempotencyKey": None, "status": "x"}
+        ).encode()
+    )
+    folder = tmp_path / "runs/run-1"
+    folder.mkdir(parents=True)
+    (folder / "checkpoints.jsonl").write_bytes(b"\n".join(lines))
+    run = load_run(open_store(str(tmp_path)), "run-1").run
+    assert run is not None
+    assert [unread.only_checkpoints for unread in run.unread] == [False]
+    (folder / "checkpoints.jsonl").write_bytes(lines[0])
+    run = load_run(open_store(str(tmp_path)), "run-1").run
+    assert run is not None
+    assert [unread.only_checkpoints for unread in run.unread] == [True]
+
+
+def test_an_object_beside_lines_does_not_vouch_for_their_tail(store: Path) -> None:
+    values = Journal("run-9").begin().checkpoint(2).ledger(3, "attempting").values
+    folder = store / "runs/run-9/journal"
+    folder.mkdir(parents=True)
+    (folder / "0000000001.json").write_bytes(encode_record(values[0]))
+    (folder.parent / "journal.jsonl").write_bytes(b"".join(encode_record(v) + b"\n" for v in values[:3]))
+    run = load_run(open_store(str(store)), "run-9").run
+    assert run is not None
+    assert not run.claimable
 
 
 def test_a_link_out_of_the_store_is_reported_and_not_followed(

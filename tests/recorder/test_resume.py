@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from threading import Barrier, Thread
 from types import ModuleType
 from typing import Any
@@ -14,11 +12,9 @@ from safepoint.core.digest import digest_value
 from safepoint.core.timestamp import format_time
 from safepoint.model.run import Run
 from safepoint.reader import load_run
-from safepoint.reader.documents import InputRefusedError
 from safepoint.recorder import (
     Declares,
     Fenced,
-    IllegalRecord,
     InDoubt,
     RecordedRun,
     RecorderError,
@@ -26,7 +22,6 @@ from safepoint.recorder import (
     RunEnded,
     StaleDecision,
     TooLate,
-    grant_approval,
     resume_run,
     start_run,
 )
@@ -80,98 +75,6 @@ def test_a_live_owner_is_not_disturbed_and_nothing_is_written(store: Store, cloc
         resume(store, clock, facts=None)
     assert refused.value.decision.not_before is not None
     assert list(store.list()) == before
-
-
-def test_a_store_may_be_named_by_its_path_and_documents_by_theirs(clock: Any, tmp_path: Path) -> None:
-    where = tmp_path / "store"
-    start_run(str(where), RUN, workflow="w", holder="w1", ttl_seconds=10, clock=clock)
-    (tmp_path / "facts.json").write_text(json.dumps(dead(clock, 1)))
-    (tmp_path / "policy.toml").write_text("leaseSeconds = 7\n")
-    run = resume_run(
-        where,
-        RUN,
-        holder="w2",
-        facts=str(tmp_path / "facts.json"),
-        policy=tmp_path / "policy.toml",
-        clock=clock,
-    )
-    run.request_approval("ask", request=1)
-    grant_approval(where, RUN, "ask", actor="boss", clock=clock)
-    assert run.approval_state("ask") == "granted"
-    lease = folded(open_store(str(where))).ownership.lease.value  # type: ignore[union-attr]
-    assert (lease["leaseEpoch"], lease["ttlSeconds"]) == (2, 7)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"recordType": None}, "SP003"),
-        ({"observedAt": "FILL IN"}, "SP207"),
-        ({"knownStep": ["pay"]}, "SP203"),
-        ({"owners": [{"leaseEpoch": 1, "state": "dead"}]}, "SP202"),
-        ({"runId": "run-2"}, "about run 'run-2'"),
-        ({"recordType": "policy", "owners": None}, "expected a facts document"),
-        ({"external": {"doc": {"value": {1, 2}}}}, "JSON values only"),
-    ],
-)
-def test_facts_that_are_not_sound_are_refused_before_anything_is_judged(
-    store: Store, clock: Any, change: dict[str, Any], said: str
-) -> None:
-    start(store, clock)
-    before = list(store.list())
-    facts = {name: value for name, value in (dead(clock, 1) | change).items() if value is not None}
-    with pytest.raises(InputRefusedError, match=said):
-        resume(store, clock, facts=facts)
-    assert list(store.list()) == before
-
-
-def test_a_policy_and_a_request_are_checked_too(store: Store, clock: Any) -> None:
-    with pytest.raises(InputRefusedError, match="SP203"):
-        start_run(store, RUN, workflow="w", holder="w1", policy={"leaseSecond": 7}, clock=clock)
-    assert not list(store.list())
-    start(store, clock)
-    with pytest.raises(InputRefusedError, match="SP203"):
-        resume(store, clock, policy={"leaseSecond": 7})
-    with pytest.raises(InputRefusedError, match="SP209"):
-        resume(store, clock, request={"recordType": "request", "schemaVersion": "v3", "goal": "go on"})
-
-
-@pytest.mark.parametrize("run_id", ["../x", "a/../b", "..", "", "x" * 257, "a\nb", "\ud83d"])
-def test_a_run_id_that_readers_refuse_is_refused_before_anything_is_written(
-    store: Store, clock: Any, run_id: str
-) -> None:
-    with pytest.raises(IllegalRecord):
-        start_run(store, run_id, workflow="w", holder="w1", clock=clock)
-    assert not list(store.list())
-
-
-def test_what_readers_refuse_is_not_written_into_a_run_either(store: Store, clock: Any) -> None:
-    run = start(store, clock)
-    outside = {"artifactId": "a", "uri": "../../secret", "digest": None, "size": None, "mediaType": None}
-    with pytest.raises(IllegalRecord, match="SP006"):
-        run.checkpoint("cp_02", state="s", step_name="pay", artifact_refs=[outside])
-    run.checkpoint("cp_02", state="s", step_name="pay")
-    assert len(folded(store).checkpoints) == 2
-
-
-def test_a_program_that_repeats_what_is_done_is_told_where_it_was_resumed(store: Store, clock: Any) -> None:
-    start(store, clock)
-    with pytest.raises(IllegalRecord, match=r"resumed, behind cp_01: take only the steps in run\.next_steps"):
-        with resume(store, clock) as run:
-            run.checkpoint("cp_01", state="s", step_name="begin", next_steps=["pay"])
-    # It claimed the run, so that it counts, like every other claim that came to nothing.
-    assert states(store)[-1] == "failedAttempt"
-    clock.sleep(60)
-    run = resume(store, clock, holder="w3")
-    run.checkpoint("cp_02", state="s", step_name="pay")
-    with pytest.raises(IllegalRecord, match="an id of its own"):
-        run.checkpoint("cp_02", state="s", step_name="pay")
-
-
-def test_resuming_a_run_that_is_not_there_makes_no_store(clock: Any, tmp_path: Path) -> None:
-    with pytest.raises(AbsentError):
-        resume_run(tmp_path / "store", RUN, holder="w2", clock=clock)
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_lapsed_lease_needs_no_facts(store: Store, clock: Any) -> None:

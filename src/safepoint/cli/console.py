@@ -4,15 +4,41 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
 
 from safepoint.core.timestamp import parse_time
+from safepoint.render.overview import quote
 from safepoint.render.terminal import Screen
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class Command(click.Command):
+    """A command whose help ends with examples to copy and with what its exit statuses mean."""
+
+    def __init__(
+        self,
+        *arguments: Any,
+        examples: Sequence[str] = (),
+        statuses: Mapping[int, str] | None = None,
+        **attributes: Any,
+    ) -> None:
+        super().__init__(*arguments, **attributes)
+        self.examples, self.statuses = examples, statuses or {}
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The two sections; lines that are to be copied are never wrapped."""
+        super().format_epilog(ctx, formatter)
+        with formatter.section("Examples"):
+            for example in self.examples:
+                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+        if self.statuses:
+            with formatter.section("Exit status"):
+                formatter.write_dl([(str(status), words) for status, words in self.statuses.items()])
 
 
 def format_option(command: _Command) -> _Command:
@@ -27,6 +53,35 @@ class CannotEvaluate(click.ClickException):
     """Something could not be looked at: exit status 3, which is never a pass."""
 
     exit_code = 3
+
+
+LISTED = 20
+"""Stores of a folder that are named."""
+
+
+@contextmanager
+def one_store(command: str, *options: str) -> Iterator[None]:
+    """A folder of stores where one is wanted becomes an error that lists the command for each of them.
+
+    Args:
+        command: the name of the command that the user gave.
+        options: what followed the store.
+    """
+    from safepoint.api import SeveralStoresError  # noqa: PLC0415 - most commands that import this need no store
+
+    try:
+        yield
+    except SeveralStoresError as error:
+        more = len(error.stores) - LISTED
+        lines = [
+            f"{error.url} is no store, it holds {len(error.stores)}. Name one of them:",
+            *(
+                " ".join(["  safepoint", command, *map(quote, (store, *options))])
+                for store in error.stores[:LISTED]
+            ),
+            *([f"  and {more} more"] if more > 0 else []),
+        ]
+        raise CannotEvaluate("\n".join(lines)) from error
 
 
 def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:

@@ -7,13 +7,15 @@ import re
 
 import click
 
-from safepoint.cli.console import format_option, screen, write
+from safepoint.cli.console import Command, format_option, screen, write
+from safepoint.core.kind import KINDS
+from safepoint.core.version import CURRENT
 from safepoint.render.explanation import codes_text, explanation_text
 from safepoint.render.terminal import to_json
 from safepoint.rules import catalogue
 
 
-@click.command()
+@click.command(cls=Command, examples=["safepoint explain SP214", "safepoint explain missing-version"])
 @click.argument("code", metavar="[CODE]", required=False)
 @format_option
 def command(code: str | None, output_format: str) -> None:
@@ -51,6 +53,11 @@ def _find(code: str) -> catalogue.Code:
     by_name = {known.name: known for known in catalogue.codes()}
     if code.lower() in by_name:
         return by_name[code.lower()]
+    if code.lower() in KINDS[CURRENT.major]:
+        raise click.UsageError(
+            f"{code.lower()} is no code but a kind of record; see `safepoint schema {code.lower()}`, "
+            "or the same with --example."
+        )
     ids = {known.id: known for known in by_name.values()}
     near = difflib.get_close_matches(wanted, ids, n=3) or difflib.get_close_matches(
         code.lower(), by_name, n=3

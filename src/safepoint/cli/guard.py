@@ -7,15 +7,27 @@ from typing import Any
 import click
 
 from safepoint import api
-from safepoint.cli.console import format_option, now_option, screen, write
+from safepoint.cli.console import Command, format_option, now_option, one_store, screen, write
 from safepoint.guard import EXIT_CODES
-from safepoint.render.decision import decision_text
+from safepoint.reader.documents import load_document
+from safepoint.render.decision import VERDICTS, Asked, decision_text
 from safepoint.render.terminal import to_json
 
 GOALS = ("continue", "retry_step", "roll_back", "unwind", "inspect")
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=[
+        "safepoint guard ./store --run run_123",
+        "safepoint guard s3://bucket/store --run run_123 --facts facts.json --format json",
+    ],
+    statuses={
+        **{status: f"{verdict}: {VERDICTS[verdict][1]}" for verdict, status in EXIT_CODES.items()},
+        2: "wrong usage: nothing was judged",
+        3: "something could not be read: nothing was judged",
+    },
+)
 @click.argument("store")
 @click.option("--run", "run_id", required=True, metavar="RUN", help="Which run.")
 @click.option(
@@ -50,37 +62,32 @@ def command(
     now: int | None,
     output_format: str,
 ) -> None:
-    r"""May this run of STORE go on, from where, and what must not happen twice?
+    """May this run of STORE go on, from where, and what must not happen twice?
 
     Reads only. With --format json it prints the decision document; equal inputs and an equal --now give
     equal bytes.
-
-    \b
-    Exit status:
-       0  resume     10  wait          13  hand_over
-       2  usage      11  reconcile     14  give_up
-       3  cannot     12  compensate    15  no_op
-          evaluate
     """
-    opened = api.open_store(store)
-    decision = api.guard(
-        opened,
-        run_id,
-        facts=facts,
-        policy=policy,
-        request=_request(
-            request,
-            {"goal": goal, "checkpointId": checkpoint, "stepName": step, "epoch": epoch, "actor": actor},
-        ),
-        now=now,
-    )
+    opened, known = api.open_store(store), load_document("facts", facts)
+    wishes = {"goal": goal, "checkpoint": checkpoint, "step": step, "epoch": epoch, "actor": actor}
+    given = {"policy": policy, "request": request, **wishes}
+    with one_store("guard", "--run", run_id, *_words({"facts": facts, **given})):
+        decision = api.guard(
+            opened, run_id, facts=known, policy=policy, request=_request(request, wishes), now=now
+        )
     document = decision.document()
-    write(to_json(document) if output_format == "json" else decision_text(document, opened.url, screen()))
+    asked = Asked(opened.url, options=tuple(_words(given)), facts=known, facts_file=facts)
+    write(to_json(document) if output_format == "json" else decision_text(document, asked, screen()))
     ctx.exit(EXIT_CODES[decision.verdict])
 
 
-def _request(file: str | None, members: dict[str, Any]) -> dict[str, Any] | str | None:
-    given = {name: value for name, value in members.items() if value is not None}
+def _words(options: dict[str, Any]) -> list[str]:
+    """The options that were given, as the words of a command."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return [word for name, value in given.items() for word in (f"--{name}", str(value))]
+
+
+def _request(file: str | None, wishes: dict[str, Any]) -> dict[str, Any] | str | None:
+    given = {_MEMBERS[name]: value for name, value in wishes.items() if value is not None}
     if file is not None:
         if given:
             raise click.UsageError(
@@ -90,3 +97,13 @@ def _request(file: str | None, members: dict[str, Any]) -> dict[str, Any] | str 
     if not given:
         return None
     return {"recordType": "request", "schemaVersion": "v3", "goal": "continue", **given}
+
+
+_MEMBERS = {
+    "goal": "goal",
+    "checkpoint": "checkpointId",
+    "step": "stepName",
+    "epoch": "epoch",
+    "actor": "actor",
+}
+"""Options and the members of a request that they fill."""

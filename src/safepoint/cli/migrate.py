@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import click
 
-from safepoint.cli.console import CannotEvaluate, format_option, note, screen, write
+from safepoint.cli.console import CannotEvaluate, Command, format_option, note, screen, write
 from safepoint.core.fault import Fault, Place
 from safepoint.core.finding import Finding
 from safepoint.core.strictjson import parse
@@ -26,7 +28,18 @@ SHOWN = 100
 """Findings of one code that text shows; all are counted."""
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=[
+        "safepoint migrate checkpoint.json --to v3 > checkpoint-v3.json",
+        "safepoint migrate ./store --to v3 --output ./store-v3",
+    ],
+    statuses={
+        0: "migrated",
+        1: "refused: nothing was written",
+        3: "something could not be read or written",
+    },
+)
 @click.argument("given", metavar="INPUT")
 @click.option("--to", required=True, type=click.Choice(["v1", "v2", "v3"]), help="The version to write.")
 @click.option("--output", metavar="URL", help="Where to write; nothing that is there is overwritten.")
@@ -36,17 +49,11 @@ SHOWN = 100
 def command(
     ctx: click.Context, given: str, *, to: str, output: str | None, allow_loss: bool, output_format: str
 ) -> None:
-    r"""Bring records to another version of the format; the source is never changed.
+    """Bring records to another version of the format; the source is never changed.
 
     INPUT is a file with one record, JSON Lines, a folder or a store; - is standard input. One file goes to standard
     output unless --output names a place; a folder or store needs --output. With --format json a report replaces the
     findings; it goes to standard output if the records do not.
-
-    \b
-    Exit status:
-      0  migrated
-      1  refused: nothing was written
-      3  something could not be read or written
     """
     version = Version.parse(to)
     assert version is not None
@@ -55,7 +62,8 @@ def command(
         result, findings = _one(source, version, allow_loss=allow_loss)
         refused = result.data is None
         if result.data is not None and output is None:
-            write(result.data)
+            # A stored record needs no line feed; a terminal, and whoever appends the next record, does.
+            write(result.data if result.data.endswith(b"\n") else result.data + b"\n")
         elif result.data is not None and output is not None:
             findings += _put(output, result.data)
             refused = any(finding.code == "SP604" for finding in findings)
@@ -153,7 +161,7 @@ def _report(findings: list[Finding], summary: dict[str, Any], output_format: str
         write(text) if on_stdout else note(text.decode().rstrip())
         return
     seen: Counter[str] = Counter()
-    for finding in findings:
+    for finding in _together(findings):
         seen[finding.code] += 1
         if seen[finding.code] <= SHOWN:
             note(finding_text(finding, catalogue.code(finding.code).name, screen(error_stream=True)))
@@ -162,3 +170,14 @@ def _report(findings: list[Finding], summary: dict[str, Any], output_format: str
     more = f" ({hidden:,} more of the same codes not shown)" if hidden else ""
     outcome = "done" if summary["done"] else "refused, nothing was written"
     note(f"{outcome}: {numbers}; {count(len(findings), 'finding')}{more}")
+
+
+def _together(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """What a record has no place for, in one line instead of one for each member."""
+    for (code, _, _), group in groupby(findings, key=lambda f: (f.code, f.url, f.message)):
+        same = list(group)
+        if code == "SP603" and len(same) > 1:
+            names = ", ".join(finding.pointer for finding in same)
+            yield replace(same[0], message=f"{same[0].message}: {names}", pointer="")
+        else:
+            yield from same

@@ -5,12 +5,16 @@ from __future__ import annotations
 import click
 
 from safepoint import api
-from safepoint.cli.console import CannotEvaluate, format_option, now_option, screen, write
+from safepoint.cli.console import CannotEvaluate, Command, format_option, now_option, one_store, screen, write
 from safepoint.policy import Policy
 from safepoint.render.overview import overview, runs_json, runs_text
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=["safepoint runs ./store", "safepoint runs gs://bucket/store --format json"],
+    statuses={0: "the runs are listed", 3: "the store could not be read, or holds no run"},
+)
 @click.argument("store")
 @format_option
 @now_option
@@ -22,11 +26,12 @@ def command(store: str, output_format: str, now: int | None) -> None:
     nobody can tell (unknown).
     """
     opened, moment, skew = api.open_store(store), api.moment_of(now), Policy().skew
-    runs = [
-        overview(found.run, len(api.findings_of(found)), moment, skew)
-        for found in api.scan_store(opened)
-        if found.run is not None
-    ]
+    with one_store("runs"):
+        runs = [
+            overview(found.run, len(api.findings_of(found)), moment, skew)
+            for found in api.scan_store(opened)
+            if found.run is not None
+        ]
     if not runs:
         raise CannotEvaluate(f"{opened.url}: no run was found; name a store, or a folder that holds records")
     write(runs_json(runs) if output_format == "json" else runs_text(opened.url, runs, moment, screen()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from safepoint import api
-from safepoint.cli.console import format_option, now_option, screen, write
+from safepoint.cli.console import Command, format_option, now_option, one_store, screen, write
 from safepoint.policy import Policy
 from safepoint.render.history import history
 from safepoint.render.show import show_text
@@ -13,7 +13,11 @@ from safepoint.render.terminal import to_json
 from safepoint.rules import catalogue
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=["safepoint show ./store --run run_123"],
+    statuses={0: "the run is shown", 3: "the store could not be read, or holds no such run"},
+)
 @click.argument("store")
 @click.option("--run", "run_id", required=True, metavar="RUN", help="Which run.")
 @click.option("--show-values", is_flag=True, help="Show payloads too; they may hold secrets.")
@@ -25,7 +29,8 @@ def command(store: str, run_id: str, output_format: str, now: int | None, *, sho
     Reads only, and shows ids, states and times, never payloads, unless --show-values is given.
     """
     opened, moment = api.open_store(store), api.moment_of(now)
-    found = api.load(opened, run_id)
+    with one_store("show", "--run", run_id):
+        found = api.load(opened, run_id)
     assert found.run is not None
     document = history(
         found.run,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 
 from safepoint import api
-from safepoint.cli.console import CannotEvaluate, format_option, note, screen, write
+from safepoint.cli.console import CannotEvaluate, Command, format_option, note, screen, write
 from safepoint.core.finding import Finding
 from safepoint.render.findings import finding_document, finding_text, summary_text
 from safepoint.render.terminal import to_json
@@ -18,7 +18,15 @@ from safepoint.rules import catalogue
 RANKS = {"error": 2, "warning": 1, "info": 0}
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=["safepoint validate ./store 'records/**/*.json'", "safepoint validate - < checkpoint.json"],
+    statuses={
+        0: "nothing at or above --fail-on",
+        1: "findings at or above --fail-on",
+        3: "something could not be read, or there was nothing to check",
+    },
+)
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 @format_option
 @click.option(
@@ -39,15 +47,10 @@ RANKS = {"error": 2, "warning": 1, "info": 0}
 def command(
     ctx: click.Context, inputs: tuple[str, ...], output_format: str, fail_on: str, limit: int
 ) -> None:
-    r"""Check records, runs and stores.
+    """Check records, runs and stores.
 
-    INPUT is a path, a folder, a store, a glob or an fsspec URL; - is standard input. Nothing is ever changed.
-
-    \b
-    Exit status:
-      0  nothing at or above --fail-on
-      1  findings at or above --fail-on
-      3  something could not be read, or there was nothing to check
+    INPUT is a path, a folder, a store, a glob or an fsspec URL; - is standard input. Of a folder of stores each is
+    checked by itself. Nothing is ever changed.
     """
     validation = api.Validation(
         sys.stdin.buffer.read() if given == "-" else given for given in dict.fromkeys(inputs)

@@ -69,6 +69,8 @@ class Case:
     """Epoch to the time (nanoseconds) of its newest record."""
     undoing: bool
     """Whether the run goes backwards: asked to, or begun."""
+    undoable: bool = False
+    """Whether something was committed, and all of it can be undone."""
 
     @property
     def goal(self) -> str:

@@ -7,6 +7,7 @@ wins. Every layer is evaluated and every reason reported, whatever the verdict.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from safepoint.core.digest import digest_value
@@ -79,6 +80,8 @@ def evaluate(
         last_written=_last_written(run),
         undoing=request.get("goal") == "unwind" or roll_back_begun(run),
     )
+    effects = to_undo(case)
+    case = replace(case, undoable=bool(effects) and all(can_undo(case, action) for action in effects))
     opinions = []
     for name, judge in LAYERS:
         opinion = Opinion(name)

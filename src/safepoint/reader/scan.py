@@ -133,13 +133,29 @@ def load_run(store: Store, run_id: str) -> Scan:
     """
     entries = list(store.list(run_prefix(run_id)))
     if entries:
-        return _stored_run(store, entries)
+        return _stored_run(store, entries, description=_description(store))
     for found in _by_run(_read_loose(store, store.list(), named=False)):
         if found.run_id == run_id and found.run is not None:
             return found
     raise AbsentError(
         store.url, "the store holds no such run", run_prefix(run_id), "list its runs with safepoint runs"
     )
+
+
+def _description(store: Store) -> Unread | None:
+    """Why the store's own description forbids to judge its runs; None where nothing does."""
+    try:
+        [reading] = read_object(
+            store.get(STORE_KEY), store.url_of(STORE_KEY), STORE_KEY, parse_key(STORE_KEY)
+        )
+    except AbsentError:
+        return None
+    features = reading.value.get("features") if reading.unread is None else None
+    if features:
+        message = f"the store relies on {', '.join(map(repr, features))}, which this version does not know"
+        fault = Fault("SP217", message, "/features", place=reading.place)
+        return Unread("store", STORE_KEY, None, (fault,))
+    return reading.unread
 
 
 def _looks_like_lines(data: bytes) -> bool:
@@ -153,8 +169,10 @@ def _run_segment(entry: Entry) -> str | None:
     return parts[1] if len(parts) > 2 and parts[0] == "runs" else None
 
 
-def _stored_run(store: Store, entries: Iterable[Entry]) -> Scan:
+def _stored_run(store: Store, entries: Iterable[Entry], description: Unread | None = None) -> Scan:
     gathered = _Gathered()
+    if description:
+        gathered.unread.append(description)
     run_id: str | None = None
     for entry in entries:
         name = parse_key(entry.key)

@@ -99,7 +99,15 @@ def _reading(
         return Reading(place, data, identity, value, faults=tuple(found), unread=_unread(place, found, name))
     record = None
     if identity.kind in RECORD_KINDS:
-        record = Record(identity.kind, identity.version, _as_v3(identity, value), place, digest_stored(data))
+        current = _as_v3(identity, value)
+        # A lowered record brings its old demands along, which its own version has no place for.
+        demands = [fault.at(place) for fault in recognise(current)[1]] if current is not value else []
+        if _grave(demands):
+            found += demands
+            return Reading(
+                place, data, identity, value, faults=tuple(found), unread=_unread(place, found, name)
+            )
+        record = Record(identity.kind, identity.version, current, place, digest_stored(data))
     return Reading(place, data, identity, value, record, tuple(found))
 
 

@@ -132,10 +132,9 @@ class Log:
             **members,
         }
         try:
-            data = encode_record(value)
+            data, key = encode_record(value), self._key_of(self.run_id, number)
         except ValueError as error:
             raise IllegalRecord(f"this {kind} record cannot be stored: {error}") from error
-        key = self._key_of(self.run_id, number)
         # The reader judges, not the schema alone: what it would refuse could never be resumed from.
         (reading,) = read_object(data, self.store.url_of(key), key, parse_key(key))
         if reading.record is None or reading.faults:

@@ -11,7 +11,6 @@ from typing import Any
 from safepoint.core.timestamp import SECOND, parse_time
 from safepoint.guard.case import Case, Opinion, in_words
 from safepoint.guard.decision import PlanItem, shown
-from safepoint.guard.undo import can_undo, to_undo
 from safepoint.model.action import Action, Attempt
 
 
@@ -108,16 +107,7 @@ def _failed(case: Case, opinion: Opinion, action: Action) -> None:
             "resume",
             "failed before it was applied, and may be tried again",
         )
-    elif (effects := to_undo(case)) and all(can_undo(case, each) for each in effects):
-        _decide(
-            opinion,
-            action,
-            "compensate",
-            "SP769",
-            "compensate",
-            "failed for good; what was done before can be undone",
-        )
-    else:
+    elif case.undoable:
         _decide(
             opinion, action, "handOver", "SP769", "hand_over", "failed for good, and nothing undoes the rest"
         )
