@@ -752,6 +752,19 @@ def effects() -> Iterator[Case]:
     final.ledger(
         4, "failed", error={"class": "InvalidRecipient", "message": None, "retryable": False, "sent": "yes"}
     )
+    refundable = declares(effect="payment", reversibility="compensatable", compensation="refund")
+    paid = started().ledger(3, "attempting", "pay", declares=refundable).ledger(4, "committed", "pay")
+    paid.ledger(5, "attempting")
+    paid.ledger(
+        6, "failed", error={"class": "InvalidRecipient", "message": None, "retryable": False, "sent": "yes"}
+    )
+    yield Case(
+        "failed-for-good-undoable",
+        "Refused for good, and what was done before can be undone.",
+        paid,
+        "compensate",
+        ["SP760", "SP769"],
+    )
     yield Case("failed-for-good", "Refused for good.", final, "hand_over", ["SP769"])
     held = (
         started()

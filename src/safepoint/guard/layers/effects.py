@@ -109,6 +109,15 @@ def _failed(case: Case, opinion: Opinion, action: Action) -> None:
         )
     elif case.undoable:
         _decide(
+            opinion,
+            action,
+            "compensate",
+            "SP769",
+            "compensate",
+            "failed for good; what was done before can be undone",
+        )
+    else:
+        _decide(
             opinion, action, "handOver", "SP769", "hand_over", "failed for good, and nothing undoes the rest"
         )
         opinion.need("human", action.action_id, "decide how the run goes on without this effect")
