@@ -26,6 +26,7 @@ from safepoint.recorder import (
     resume_run,
     start_run,
 )
+from safepoint.recorder.journal import Journal
 from safepoint.store import AbsentError, Store
 
 RUN = "run-1"
@@ -332,3 +333,28 @@ def test_facts_and_policy_of_a_resolution_pass_the_gate(store: Store, clock: Any
     answer(store, clock, "failed", policy=tmp_path / "policy.toml")
     lease = next(r.value for r in reversed(sound(store).records) if r.value.get("purpose") == "resolution")
     assert lease["ttlSeconds"] * SECOND == 7 * SECOND
+
+
+def test_a_run_without_leases_is_not_given_one_behind_its_records(store: Store, clock: Any) -> None:
+    journal = Journal(store, RUN, nonce="0" * 32, clock=clock)
+    journal.append_unowned({"recordType": "run", "status": "started"})
+    start, end = format_time(clock()), format_time(clock() + SECOND)
+    begun = {
+        "recordType": "ledger",
+        "leaseEpoch": 1,
+        "status": "attempting",
+        "actionId": "mail",
+        "stepName": "notify",
+        "idempotencyKey": None,
+        "attempt": {"number": 1, "startedAt": start, "deadline": end},
+        "declares": Declares(effect="message").document(),
+    }
+    journal.append(lambda: begun)
+    clock.sleep(LAPSED)
+    facts = dead(clock)
+    with pytest.raises(RecorderError, match="written without leases"):
+        answer(store, clock, "failed", facts=facts)
+    answer(store, clock, "committed", facts=facts)
+    with pytest.raises(RecorderError, match="written without leases"):
+        resume_run(store, RUN, holder="w2", facts=dead(clock), clock=clock)
+    assert sound(store).actions["mail"].status == "committed"

@@ -116,7 +116,8 @@ def _misspelt(name: str) -> str | None:
 def _in_lines(value: Any) -> str:
     """What to do with an array of records."""
     ours = isinstance(value, list) and any(
-        isinstance(item, dict) and (any(name in item for name in _NAMING) or resembles_record(item)) for item in value
+        isinstance(item, dict) and (any(name in item for name in _NAMING) or resembles_record(item))
+        for item in value
     )
     return "; write several records as JSON Lines: a .jsonl file, one record on each line" if ours else ""
 

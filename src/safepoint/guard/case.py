@@ -191,6 +191,22 @@ class Opinion:
         if decisive and self.decisive is None:
             self.decisive = verdict
 
+    def decide(
+        self,
+        action: Action,
+        do: str,
+        code: str,
+        verdict: str,
+        message: str,
+        *,
+        pointer: str = "/status",
+        until: int | None = None,
+    ) -> None:
+        """One reason and the one plan item of `action`."""
+        said = f"{action.action_id}: {message}"
+        self.say(code, verdict, said, evidence=action.record, pointer=pointer, until=until)
+        self.plan.append(PlanItem(do, code, action_id=action.action_id, key=action.key))
+
     def need(self, kind: str, subject: str, message: str) -> None:
         """Name evidence that would change the answer."""
         self.missing.append(Missing(kind, subject, message))

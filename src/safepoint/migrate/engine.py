@@ -232,9 +232,7 @@ def _kept(value: Mapping[str, Any], result: Mapping[str, Any], to: Version) -> I
             names |= dict.fromkeys(inside)
     for name in names:
         if name in value and name not in {"recordType", "schemaVersion"}:
-            yield Fault(
-                "SP603", f"{to} has no place for this as it stands; kept for the way back", join(name)
-            )
+            yield Fault("SP603", f"no place in {to} for what stands here; kept for the way back", join(name))
 
 
 def _wrong_result(fault: Fault, to: Version) -> Fault:

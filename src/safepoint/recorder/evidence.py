@@ -21,7 +21,7 @@ from safepoint.policy import parse_policy
 from safepoint.reader import load_run
 from safepoint.reader.documents import Document, load_documents
 from safepoint.recorder.errors import IllegalRecord, RecorderError, ResolutionRefused, RunEnded
-from safepoint.recorder.journal import Journal, workflow_of
+from safepoint.recorder.journal import Journal, require_appendable, require_claimable, workflow_of
 from safepoint.recorder.log import Clock, StoreAt, new_nonce, open_at
 from safepoint.store import AbsentError
 from safepoint.store.layout import run_prefix
@@ -104,11 +104,7 @@ def resolve_action(
     now = clock()
     action = _resolvable(run, action_id, outcome)
     _require_sound(evaluate(run, given.facts, settings, None, now), owned=outcome != "committed")
-    if not run.claimable:
-        raise RecorderError(
-            f"run {run_id}: its journal is not kept as one object a record, so that nothing can be added to it; "
-            "copy it to a new store first"
-        )
+    head = require_appendable(run) if outcome == "committed" else require_claimable(run)
     journal = Journal(opened, run_id, nonce=nonce(), clock=clock)
     journal.follow(run.records)
     proof = {"kind": "human", "ref": evidence, "by": by, "observedAt": format_time(now)}
@@ -119,7 +115,7 @@ def resolve_action(
         _not_applied(action, proof, reason) if outcome == "failed" else _abandoned(action, proof, reason)
     )
     lease = {"purpose": "resolution", "holder": by, "ttlSeconds": settings.lease_seconds, **_same_branch(run)}
-    journal.claim(lease, at=journal.sequence + 1)
+    journal.claim(lease, at=head + 1)
     try:
         for members in answers:
             journal.append_owned(partial(dict, members))

@@ -14,11 +14,11 @@ from safepoint.core.fault import Fault
 from safepoint.core.timestamp import SECOND
 from safepoint.model.action import Action
 from safepoint.model.approvals import Approval, fold_approvals
-from safepoint.model.journal import ENDED
+from safepoint.model.journal import ENDED, Level
 from safepoint.model.ledger import fold_ledger
 from safepoint.model.record import Record
 from safepoint.model.run import Run
-from safepoint.recorder.errors import CancelRequested, Fenced, IllegalRecord, RunEnded
+from safepoint.recorder.errors import CancelRequested, Fenced, IllegalRecord, RecorderError, RunEnded
 from safepoint.recorder.log import Build, Clock, Log
 from safepoint.store import Store
 from safepoint.store.layout import journal_key
@@ -200,3 +200,31 @@ def workflow_of(run: Run) -> str | None:
     """The workflow that the run was started as, for the policy's overrides."""
     first = run.records[0] if run.records else None
     return first.value.get("workflow") if first and first.kind == "run" else None
+
+
+def require_appendable(run: Run) -> int:
+    """The number of the journal's last record, behind which another one can be put.
+
+    Raises:
+        RecorderError: the journal does not lie as numbered objects.
+    """
+    if run.head.sequence is None or not run.claimable:
+        raise RecorderError(
+            f"run {run.run_id}: its journal is not kept as one object a record, so that nobody can claim it or add to "
+            "it; copy it to a new store first"
+        )
+    return run.head.sequence
+
+
+def require_claimable(run: Run) -> int:
+    """The number of the journal's last record, behind which a lease can be put.
+
+    Raises:
+        RecorderError: it cannot; the message says why.
+    """
+    if run.level is not Level.FENCED and any(record.epoch for record in run.records):
+        raise RecorderError(
+            f"run {run.run_id} was written without leases, and a lease now would make its earlier records nobody's; "
+            "go on with the writer that wrote it"
+        )
+    return require_appendable(run)

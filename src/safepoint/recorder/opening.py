@@ -29,7 +29,7 @@ from safepoint.recorder.errors import (
     StaleDecision,
 )
 from safepoint.recorder.evidence import record_probes
-from safepoint.recorder.journal import Journal, workflow_of
+from safepoint.recorder.journal import Journal, require_claimable, workflow_of
 from safepoint.recorder.log import Clock, StoreAt, new_nonce, open_at
 from safepoint.recorder.run import RecordedRun
 from safepoint.store import AbsentError, Outcome, Store
@@ -154,11 +154,7 @@ def resume_run(
     decision = evaluate(run, given.facts, settings, given.request, now, artifacts=artifacts)
     if decision.verdict != "resume":
         raise ResumeRefused(decision)
-    if run.head.sequence is None or not run.claimable:
-        raise RecorderError(
-            f"run {run_id} may go on, but its journal is not kept as one object a record, so that nobody can claim it; "
-            "copy it to a new store first"
-        )
+    head = require_claimable(run)
     _require_layout(opened)
     writer = nonce()
     journal = Journal(opened, run_id, nonce=writer, clock=clock)
@@ -191,7 +187,7 @@ def resume_run(
     }
     try:
         _require_valid(decision, clock())
-        journal.claim(lease, at=run.head.sequence + 1)
+        journal.claim(lease, at=head + 1)
     except StaleDecision:
         with suppress(IllegalRecord):
             episode.end("superseded", "lost the claim")

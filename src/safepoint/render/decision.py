@@ -7,11 +7,14 @@ Not decided here: anything about the run; not one line here may say more than th
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from safepoint.core.timestamp import parse_time
 from safepoint.render.overview import quote, short, when
+from safepoint.render.template import facts_to_fill_in, is_a_fact
 from safepoint.render.terminal import Cell, Screen, plain
 
 VERDICTS: Mapping[str, tuple[str, str]] = {
@@ -37,22 +40,54 @@ _DO: Mapping[str, tuple[str, str]] = {
     "void": ("yellow", "void the reservation"),
 }
 
-FILL_IN = "FILL IN"
-"""How a value that only the reader can know begins; such a facts file does not validate before it is filled in."""
+_DO_BECAUSE: Mapping[tuple[str, str], str] = {
+    ("skip", "SP741"): "its undoing is done; record that",
+    ("skip", "SP745"): "do not begin it; the run is being undone",
+    ("skip", "SP776"): "do not do it again; its result is not recorded (in Python, call returns None)",
+    ("run", "SP762"): "do it again; it only reads",
+    ("run", "SP770"): "reserve again; the old one has expired",
+    ("replay", "SP762"): "do it again; it is harmless",
+    ("replay", "SP768"): "do it again; it was not applied",
+    ("replay", "SP777"): "do it again; it was not applied",
+}
+"""Where the reason makes the general words of `_DO` too general."""
+
+_OVER = frozenset({"no_op", "give_up"})
+"""Verdicts after which nothing runs, so that what else was noticed is beside the point."""
 
 
-def decision_text(document: Mapping[str, Any], store: str, screen: Screen) -> str:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the decision was asked with, so that the printed commands ask the same again."""
+
+    store: str
+    """As the user named it."""
+    options: tuple[str, ...] = ()
+    """Further words of the command, but the facts."""
+    facts: Mapping[str, Any] | None = None
+    facts_file: str | None = None
+
+    def command(self, name: str, run_id: str, *more: str) -> str:
+        """The line to copy."""
+        return " ".join(["safepoint", name, *map(quote, (self.store, "--run", run_id, *more))])
+
+    def again(self, run_id: str, facts: str | None) -> str:
+        """The line that asks the guard again, with the facts of that file."""
+        return self.command("guard", run_id, *self.options, *(("--facts", facts) if facts else ()))
+
+
+def decision_text(document: Mapping[str, Any], asked: Asked, screen: Screen) -> str:
     """The decision as a human reads it.
 
     Args:
         document: a ``decision`` document.
-        store: the store as the user named it, for the commands to copy.
+        asked: the question.
         screen: where it goes.
     """
+    lines = [*_head(document, screen), *_why(document, screen), *_next(document, asked, screen)]
     return (
-        "\n".join([*_head(document, screen), *_why(document, screen), *_next(document, store, screen)])
+        "\n".join([*lines, "".join(_plan(document, screen)) + "\n".join(_basis(document, asked, screen))])
         + "\n"
-        + ("".join(_plan(document, screen)) + "\n".join(_basis(document, screen)) + "\n")
     )
 
 
@@ -74,43 +109,49 @@ def _head(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
 
 
 def _why(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
-    reasons = document["reasons"]
-    if not reasons:
-        return
-    yield ""
-    yield screen.paint("why", "bold")
+    decisive = [reason for reason in document["reasons"] if reason["verdict"] == document["verdict"]]
+    others = [reason for reason in document["reasons"] if reason["verdict"] != document["verdict"]]
     # What decided comes first; the rest keeps the order of the layers.
-    for reason in sorted(reasons, key=lambda reason: reason["verdict"] != document["verdict"]):
-        style = VERDICTS[reason["verdict"]][0] if reason["verdict"] == document["verdict"] else "dim"
-        yield f"  {screen.paint(reason['code'], style)} {reason['layer']}: {plain(reason['message'])}"
-        if reason["key"]:
-            pointer = f"#{plain(reason['pointer'])}" if reason["pointer"] else ""
-            yield screen.paint(f"        see {plain(reason['key'])}{pointer}", "dim")
+    apart = bool(decisive) and document["verdict"] in _OVER
+    for title, reasons in (
+        ("why", decisive if apart else decisive + others),
+        ("also noted", others if apart else []),
+    ):
+        if not reasons:
+            continue
+        yield ""
+        yield screen.paint(title, "bold")
+        for reason in reasons:
+            style = VERDICTS[reason["verdict"]][0] if reason["verdict"] == document["verdict"] else "dim"
+            yield f"  {screen.paint(reason['code'], style)} {reason['layer']}: {plain(reason['message'])}"
+            if reason["key"]:
+                pointer = f"#{plain(reason['pointer'])}" if reason["pointer"] else ""
+                yield screen.paint(f"        see {plain(reason['key'])}{pointer}", "dim")
 
 
-def _next(document: Mapping[str, Any], store: str, screen: Screen) -> Iterator[str]:
+def _next(document: Mapping[str, Any], asked: Asked, screen: Screen) -> Iterator[str]:
     yield ""
     yield screen.paint("what to do next", "bold")
-    for number, (first, *rest) in enumerate(_steps(document, store), 1):
+    for number, (first, *rest) in enumerate(_steps(document, asked), 1):
         yield f"  {number}. {first}"
         yield from (f"     {line}" for line in rest)
 
 
-def _steps(document: Mapping[str, Any], store: str) -> Iterator[list[str]]:
+def _steps(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
     """What the reader does next; each step is its lines."""
-    target = f"{quote(store)} --run {quote(document['runId'])}"
-    verdict = document["verdict"]
+    run_id, verdict = document["runId"], document["verdict"]
     if verdict == "resume":
         yield from _go_on(document)
         return
+    look = f"  {asked.command('show', run_id)}"
     if verdict == "no_op":
-        yield ["Nothing. What the run did, in order:", f"  safepoint show {target}"]
+        yield ["Nothing. What the run did, in order:", look]
         return
     if verdict == "wait":
-        yield from _wait(document, f"safepoint guard {target}")
+        yield from _wait(document, asked.again(run_id, asked.facts_file))
     else:
-        yield [_FIRST[verdict], f"  safepoint show {target}"]
-    yield from _answers(document, f"safepoint guard {target}")
+        yield [_FIRST[verdict], look]
+    yield from _answers(document, asked)
 
 
 _FIRST: Mapping[str, str] = {
@@ -140,71 +181,104 @@ def _wait(document: Mapping[str, Any], again: str) -> Iterator[list[str]]:
         yield ["Leave it alone, and ask again later:", f"  {again}"]
 
 
-def _answers(document: Mapping[str, Any], again: str) -> Iterator[list[str]]:
+def _answers(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
     """Who has to find out what, and how the guard learns of it."""
-    missing = document["missingEvidence"]
+    run_id, missing = document["runId"], document["missingEvidence"]
+    said: set[str] = set()
+    later = None
     for need in missing:
-        yield [f"{_ASK[need['kind']]} {plain(need['subject'])}: {plain(need['message'])}."]
-    in_doubt = {item.get("actionId") for item in document["plan"] if item["do"] == "handOver"}
-    answerable = [need for need in missing if need["kind"] != "human" or need["subject"] in in_doubt]
+        line = f"{_WHO[need['kind']].format(plain(need['subject']))}: {plain(need['message'])}."
+        line, time = _with_distance(line, document["evaluatedAt"])
+        later = later or (time if need["kind"] == "probe" else None)
+        if line not in said:
+            said.add(line)
+            yield [line, *_how(document, need, asked)]
+    answerable = [need for need in missing if _facts_can_answer(document, need)]
     if answerable:
-        known = document["basis"]["factsDigest"] is not None
-        place = (
-            "Add what you found to the facts that you gave, in this form"
-            if known
-            else ("Write what you found into a facts file, say facts.json")
-        )
+        file = asked.facts_file or "facts.json"
         yield [
-            f"{place}:",
-            *(f"  {line}" for line in _skeleton(document, answerable)),
-            "and ask again:",
-            f"  {again} --facts facts.json",
+            *_where_to_write(answerable, asked, file),
+            *(f"  {line}" for line in _skeleton(document, answerable, asked.facts)),
+            f"and ask again{f' after {later}' if later else ''}:",
+            f"  {asked.again(run_id, file)}",
         ]
     elif missing:
-        yield ["When that is settled, ask again:", f"  {again}"]
+        yield ["When that is settled, ask again:", f"  {asked.again(run_id, asked.facts_file)}"]
 
 
-_ASK: Mapping[str, str] = {
-    "probe": "Ask the provider about",
-    "approval": "Get an answer to approval",
-    "fact": "Find out",
-    "owner": "Make sure of the owner of",
-    "human": "A human looks at",
+_WHO: Mapping[str, str] = {
+    "probe": "Probe of {}",
+    "approval": "Approval {}",
+    "fact": "Fact {}",
+    "owner": "Owner of {}",
+    "human": "A human, about {}",
 }
 
+_RESOLVABLE = ("find out", "settle")
+"""How a human's task begins whose answer `resolve_action` records."""
 
-def _skeleton(document: Mapping[str, Any], needs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A facts document that answers `needs`, with gaps that only the reader can fill."""
-    time = f"{FILL_IN}: when you looked, such as {short(document['evaluatedAt'])}"
-    facts: dict[str, Any] = {
-        "recordType": "facts",
-        "schemaVersion": "v3",
-        "runId": document["runId"],
-        "observedAt": time,
-    }
-    for need in needs:
-        subject = str(need["subject"])
-        if need["kind"] in {"probe", "human"}:
-            facts.setdefault("probes", {})[subject] = {
-                "result": f"{FILL_IN}: applied, notApplied or unknown",
-                "consistency": f"{FILL_IN}: strong or eventual",
-                "observedAt": time,
-            }
-        elif need["kind"] == "owner":
-            epoch = document["basis"]["leaseEpoch"]
-            who = {"leaseEpoch": epoch} if epoch else {"holder": f"{FILL_IN}: who ran it"}
-            facts["owners"] = [{**who, "state": "dead", "proof": f"{FILL_IN}: how you know"}]
-        elif need["kind"] == "approval":
-            facts.setdefault("approvals", {})[subject] = {
-                "state": f"{FILL_IN}: granted, pending, rejected, revoked or expired"
-            }
-        else:
-            first, _, rest = subject.partition(".")
-            if rest:
-                facts.setdefault(first, {})[rest] = FILL_IN
-            else:
-                facts[first] = FILL_IN
-    return plain_lines(json.dumps(facts, indent=2, ensure_ascii=False))
+
+def _how(document: Mapping[str, Any], need: Mapping[str, Any], asked: Asked) -> Iterator[str]:
+    """What else the reader needs for one piece of missing evidence."""
+    if need["kind"] == "fact" and need["subject"] == "observedAt":
+        yield "Observe again all that they say, then set observedAt; when an owner was seen dead stays as it is."
+        yield "Or leave them out: once the lease has lapsed, nobody need prove that its owner is dead:"
+        yield f"  {asked.again(document['runId'], None)}"
+    if need["kind"] == "human" and need["message"].startswith(_RESOLVABLE):
+        yield from _resolution(document, str(need["subject"]), asked)
+
+
+def _resolution(document: Mapping[str, Any], action: str, asked: Asked) -> Iterator[str]:
+    answer = (((asked.facts or {}).get("probes") or {}).get(action) or {}).get("result")
+    if answer in {"notApplied", "unknown"}:
+        yield f"The facts say {answer}. That settles nothing: no probe can prove it here, so a human takes the risk."
+    names = ", ".join(plain(repr(str(name))) for name in (asked.store, document["runId"], action))
+    facts = f", facts={plain(repr(asked.facts_file))}" if asked.facts_file else ""
+    yield "Record the answer; in Python:"
+    yield f"  safepoint.recorder.resolve_action({names},"
+    yield f"      outcome='FILL IN', by='FILL IN: you', evidence='FILL IN: where to look it up'{facts})"
+    yield "outcome: committed (it happened), failed (it did not, and never will), abandoned (nobody will know)."
+
+
+def _facts_can_answer(document: Mapping[str, Any], need: Mapping[str, Any]) -> bool:
+    kind, subject = need["kind"], need["subject"]
+    if kind == "approval":
+        # Only a question that is still open is answered by facts; another one has to be asked in the run.
+        return any(reason["code"] == "SP780" for reason in document["reasons"])
+    if kind == "human":
+        handed = {item.get("actionId") for item in document["plan"] if item["do"] == "handOver"}
+        return subject in handed and need["message"].startswith(_RESOLVABLE)
+    return kind != "fact" or is_a_fact(need)
+
+
+def _where_to_write(needs: Sequence[Mapping[str, Any]], asked: Asked, file: str) -> Iterator[str]:
+    if asked.facts is None:
+        humans = all(need["kind"] == "human" for need in needs)
+        or_else = "Or, if you found that it happened, write it" if humans else "Write what you found"
+        yield f"{or_else} into a facts file, say {file}:"
+        return
+    yield f"Add what you found to {plain(file)}, or change there what it already says of it:"
+    if asked.facts.get("owners") and any(need["kind"] == "probe" for need in needs):
+        yield "(leave owners as they are: a later time of death makes the wait longer)"
+
+
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z")
+
+
+def _with_distance(text: str, now: str) -> tuple[str, str | None]:
+    """`text` with the distance behind each time that is to come, and the last of these."""
+    later = None
+    for time in dict.fromkeys(_TIME.findall(text)):
+        if parse_time(time) > parse_time(now):
+            later = f"{short(time, up=True)} ({when(time, parse_time(now))})"
+            text = text.replace(time, later)
+    return text, later
+
+
+def _skeleton(
+    document: Mapping[str, Any], needs: Sequence[Mapping[str, Any]], given: Mapping[str, Any] | None
+) -> list[str]:
+    return plain_lines(json.dumps(facts_to_fill_in(document, needs, given), indent=2, ensure_ascii=False))
 
 
 def plain_lines(text: str) -> list[str]:
@@ -213,12 +287,13 @@ def plain_lines(text: str) -> list[str]:
 
 
 def _plan(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
-    if not document["plan"]:
+    if not document["plan"] or (document["verdict"] == "no_op" and document["goal"] != "inspect"):
         return
     yield f"\n{screen.paint('plan', 'bold')}\n"
     rows: list[list[Cell]] = []
     for item in document["plan"]:
         style, words = _DO[item["do"]]
+        words = _DO_BECAUSE.get((item["do"], item["reason"]), words)
         if item.get("actionId") is None and item["do"] == "run":
             words = "run the step; its effects are judged one by one"
         what = (
@@ -228,12 +303,19 @@ def _plan(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     yield screen.table(("what", "do", "key", "reason", "that is"), rows)
 
 
-def _basis(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
+def _basis(document: Mapping[str, Any], asked: Asked, screen: Screen) -> Iterator[str]:
     yield ""
     if document["notChecked"]:
-        yield screen.paint(f"not checked: {'; '.join(map(plain, document['notChecked']))}", "dim")
+        unchecked = "; ".join(map(plain, document["notChecked"]))
+        yield screen.paint(f"not checked: {unchecked}", "dim")
+        if asked.facts is None and "facts." in unchecked:
+            hint = "facts are given with --facts FILE; safepoint schema facts --example shows some"
+            yield screen.paint(f"             {hint}", "dim")
     basis = document["basis"]
     head = basis["journal"]
+    if (asked.facts or {}).get("ledgerComplete") is True and head["sequence"] is None:
+        claim = "the facts' word that every effect which was ever begun has a ledger record here"
+        yield screen.paint(f"rests on {claim}", "yellow")
     stands = (
         f"journal record {head['sequence']} ({head['digest'][:19]}…)"
         if head["sequence"]

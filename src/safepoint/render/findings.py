@@ -45,7 +45,7 @@ def summary_text(summary: Mapping[str, Any], screen: Screen) -> str:
     """The counts in one line: what was looked at, and what was found.
 
     Args:
-        summary: ``files, runs, records, documents``, ``findings`` by severity, ``hidden`` (found, not shown).
+        summary: ``files, runs, records, documents, faulty``, ``findings`` by severity, ``hidden`` (found, not shown).
         screen: where it goes.
     """
     found = summary["findings"]
@@ -57,6 +57,8 @@ def summary_text(summary: Mapping[str, Any], screen: Screen) -> str:
     looked = [count(summary["records"], "record")]
     if summary["documents"]:
         looked.append(count(summary["documents"], "document"))
+    if summary["faulty"]:
+        looked.append(count(summary["faulty"], "faulty text"))
     where = f"{count(summary['files'], 'file')}, {count(summary['runs'], 'run')}"
     hidden = (
         f" ({summary['hidden']:,} more of the same codes not shown; --limit 0 shows all)"
@@ -69,4 +71,6 @@ def summary_text(summary: Mapping[str, Any], screen: Screen) -> str:
         verdict = screen.paint("nothing wrong", "green")
     else:
         verdict = "nothing checked"
-    return f"{' and '.join(looked)} in {where}: {verdict}{hidden}"
+    *first, last = looked
+    what = f"{', '.join(first)} and {last}" if first else last
+    return f"{what} in {where}: {verdict}{hidden}"

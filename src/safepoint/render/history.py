@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from safepoint.core.finding import Finding
-from safepoint.core.timestamp import format_time
+from safepoint.core.timestamp import SECOND, format_time
 from safepoint.model.action import Action
 from safepoint.model.record import Record
 from safepoint.model.run import Run
@@ -54,6 +54,8 @@ def history(
             "holder": owner.holder,
             "released": owner.released,
             "lastSignOfLife": format_time(max([owner.last_record, *owner.beats])),
+            "ttlSeconds": owner.ttl // SECOND,
+            "clockAllowanceSeconds": 2 * skew // SECOND,
             "lapsesAt": None if lapses is None else format_time(lapses),
         },
         "cancelRequestedAt": run.cancel_requested.value["createdAt"] if run.cancel_requested else None,
@@ -76,6 +78,7 @@ def history(
                 "ended": episode.ended,
                 "failureOf": episode.failure_of,
                 "failureSignature": episode.failure_signature,
+                "outcome": episode.record.value.get("outcome"),
                 "fromCheckpointId": episode.checkpoint_id,
                 "leaseEpoch": episode.epoch,
             }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from safepoint.core.timestamp import format_time, parse_time
+from safepoint.core.timestamp import SECOND, format_time, parse_time
 from safepoint.model.approvals import Approval
 from safepoint.model.run import Run
 from safepoint.render.terminal import Cell, Screen, ago, count, plain, to_json
@@ -127,7 +127,10 @@ def runs_json(runs: Iterable[Mapping[str, Any]]) -> bytes:
 def when(time: str, now: int) -> str:
     """How far the RFC 3339 `time` lies from `now` (nanoseconds): ``3 h 12 min ago``."""
     distance = now - parse_time(time)
-    return f"{ago(distance)} ago" if distance >= 0 else f"in {ago(distance)}"
+    if distance >= 0:
+        return f"{ago(distance)} ago"
+    # rounded up: whoever waits for so long has waited long enough
+    return f"in {ago(-(distance // SECOND) * SECOND)}"
 
 
 def short(time: str, *, up: bool = False) -> str:

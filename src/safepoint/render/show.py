@@ -25,6 +25,9 @@ _LEDGER = {
     "abandoned": "dim",
 }
 
+_OVER = frozenset({"completed", "cancelled", "sealed"})
+"""States in which there is nothing to ask the guard."""
+
 _SAYS = {
     "running": "its owner showed a sign of life within the lease",
     "interrupted": "nobody holds its lease any more, and the run did not end",
@@ -49,10 +52,10 @@ def show_text(document: Mapping[str, Any], store: str, now: int, screen: Screen)
     """
     parts = [_head(document, now, screen), _timeline(document, screen), _ledger(document, screen)]
     parts += [_approvals(document, now, screen), _recoveries(document, screen), _findings(document, screen)]
-    follow = f"next:  safepoint guard {quote(store)} --run {quote(document['runId'])}\n"
-    return "\n".join(
-        [part for part in parts if part] + [screen.paint(follow, "bold") if screen.colour else follow]
-    )
+    if document["state"] not in _OVER:
+        follow = f"next:  safepoint guard {quote(store)} --run {quote(document['runId'])}"
+        parts.append(screen.paint(follow, "bold") + "\n")
+    return "\n".join(part for part in parts if part)
 
 
 def _head(document: Mapping[str, Any], now: int, screen: Screen) -> str:
@@ -64,7 +67,7 @@ def _head(document: Mapping[str, Any], now: int, screen: Screen) -> str:
         f"level   {document['level']}, {count(document['counts']['records'], 'record')}",
     ]
     if owner := document["owner"]:
-        left = "given back" if owner["released"] else _lapse(owner["lapsesAt"], now)
+        left = "given back" if owner["released"] else _lapse(owner, now)
         lines.append(f"lease   epoch {owner['leaseEpoch']}, holder {plain(owner['holder']) or '?'}, {left}")
         lines.append(
             f"alive   last sign of life {short(owner['lastSignOfLife'])} ({when(owner['lastSignOfLife'], now)})"
@@ -78,10 +81,14 @@ def _head(document: Mapping[str, Any], now: int, screen: Screen) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _lapse(time: str, now: int) -> str:
-    return (
-        f"{'lapsed' if parse_time(time) <= now else 'holds until'} {short(time, up=True)} ({when(time, now)})"
+def _lapse(owner: Mapping[str, Any], now: int) -> str:
+    time = owner["lapsesAt"]
+    word = "lapsed" if parse_time(time) <= now else "holds until"
+    slack = owner["clockAllowanceSeconds"]
+    after = f": {owner['ttlSeconds']} s after the last sign of life" + (
+        f", and {slack} s more because clocks differ" if slack else ""
     )
+    return f"{word} {short(time, up=True)} ({when(time, now)}){after}"
 
 
 def _timeline(document: Mapping[str, Any], screen: Screen) -> str:
@@ -154,18 +161,14 @@ def _recoveries(document: Mapping[str, Any], screen: Screen) -> str:
             "-" if episode["leaseEpoch"] is None else str(episode["leaseEpoch"]),
             episode["fromCheckpointId"] or "-",
             episode["failureOf"] or "not said",
-            _abridged(episode["failureSignature"] or "-"),
+            episode["outcome"] or ("not said" if episode["ended"] else "not ended"),
         ]
         for episode in document["recoveries"]
     ]
     if not rows:
         return ""
-    headings = ("episode", "state", "epoch", "from checkpoint", "what failed", "signature")
+    headings = ("episode", "state", "epoch", "from checkpoint", "what failed", "how it ended")
     return f"{screen.paint('rounds of recovery', 'bold')}\n{screen.table(headings, rows)}"
-
-
-def _abridged(name: str) -> str:
-    return f"{name[:19]}…" if name.startswith("sha256:") else name
 
 
 def _findings(document: Mapping[str, Any], screen: Screen) -> str:

@@ -125,11 +125,12 @@ def stores_below(store: Store) -> tuple[str, ...]:
     if store.exists(STORE_KEY) or next(store.list("runs"), None) is not None:
         return ()
     ending = f"/{STORE_KEY}"
-    found: list[str] = []
-    for entry in store.list():
-        if entry.key.endswith(ending) and not (found and entry.key.startswith(f"{found[-1]}/")):
-            found.append(entry.key.removesuffix(ending))
-    return tuple(found)
+    found = (entry.key.removesuffix(ending) for entry in store.list() if entry.key.endswith(ending))
+    outermost: list[str] = []
+    for folder in sorted(found, key=lambda folder: folder.split("/")):
+        if not (outermost and folder.startswith(f"{outermost[-1]}/")):
+            outermost.append(folder)
+    return tuple(outermost)
 
 
 def run_ids(store: Store) -> Iterator[str]:

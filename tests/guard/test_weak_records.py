@@ -1,0 +1,118 @@
+"""Records without an order: of all orders that their times allow, the gravest counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from journals import START, as_record, at, declares
+
+from safepoint.core.timestamp import SECOND
+from safepoint.guard import Decision, evaluate
+from safepoint.model.run import Run, fold
+from safepoint.policy import parse_policy
+
+PAY = declares(effect="payment", reversibility="compensatable", compensation="refund")
+
+
+def judge(
+    run: Run,
+    now: float = 200,
+    known: dict[str, Any] | None = None,
+    request: dict[str, Any] | None = None,
+    **policy: Any,
+) -> Decision:
+    return evaluate(run, known, parse_policy(policy), request, START + int(now * SECOND))
+
+
+def facts(observed: float = 190, **members: Any) -> dict[str, Any]:
+    return {
+        "recordType": "facts",
+        "schemaVersion": "v3",
+        "runId": "run-1",
+        "observedAt": at(observed),
+        **members,
+    }
+
+
+VOUCHED = facts(
+    ledgerComplete=True,
+    owners=[{"holder": "w", "state": "dead", "proof": "exit status", "observedAt": at(150)}],
+)
+SAVED: dict[str, Any] = {
+    "recordType": "checkpoint",
+    "createdAt": at(1),
+    "checkpointId": "cp-1",
+    "state": "a",
+    "stepName": "s",
+    "artifactRefs": [],
+    "sideEffectStatus": {"writePerformed": None, "externalMessageSent": None},
+}
+
+
+def entry(status: str, seconds: float | None, **members: Any) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "recordType": "ledger",
+        "createdAt": None if seconds is None else at(seconds),
+        "actionId": "send",
+        "stepName": "notify",
+        "idempotencyKey": "k",
+        "status": status,
+    }
+    value |= {"attempting": {"attempt": None}, "committed": {"evidence": None}}.get(status, {})
+    if status == "failed":
+        value["error"] = {"class": "Refused", "message": None, "retryable": True, "sent": "no"}
+    return value | members
+
+
+def weak(*values: dict[str, Any]) -> Run:
+    records = [as_record({"schemaVersion": "v3", "runId": "run-1", **value}) for value in values]
+    return fold("run-1", records)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (SAVED, entry("attempting", None, declares=declares()), entry("failed", 10)),
+        (SAVED, entry("cancelled", 5), entry("attempting", 10, declares=declares())),
+        (SAVED, entry("abandoned", 5), entry("attempting", 10, declares=declares())),
+        (
+            SAVED,
+            entry("attempting", 5),
+            entry("committed", 6, evidence={"kind": "response", "observedAt": at(6), "ref": None}),
+        ),
+        (SAVED | {"parentCheckpointId": "never"},),
+        (SAVED | {"sideEffectStatus": {"writePerformed": True, "externalMessageSent": None}},),
+        (SAVED, SAVED | {"checkpointId": "cp-2"}),
+    ],
+)
+def test_of_the_orders_that_times_allow_the_gravest_counts(values: tuple[dict[str, Any], ...]) -> None:
+    for order in (values, values[::-1]):
+        assert judge(weak(*order), 200, VOUCHED, abandonedMaySkip=True).verdict == "hand_over"
+    assert judge(weak(SAVED), 200, VOUCHED).verdict == "resume"
+
+
+def test_an_impossible_order_is_nobodys_fault_without_sequences() -> None:
+    found = {
+        "recordType": "evidence",
+        "createdAt": at(1),
+        "actionId": "send",
+        "attemptNumber": 1,
+        "result": "applied",
+    }
+    found |= {"kind": "human", "by": "ops", "observedAt": at(1), "ref": "t-1"}
+    run = weak(SAVED, found, entry("inDoubt", None), entry("failed", 10))
+    assert run.faults == ()
+    assert run.actions["send"].status == "committed"
+
+
+def test_what_is_compensated_last_was_done_first() -> None:
+    def done(name: str, seconds: float) -> dict[str, Any]:
+        evidence = {"kind": "response", "ref": "x", "by": None, "observedAt": at(seconds)}
+        return entry(
+            "committed", seconds, actionId=name, idempotencyKey=name, declares=PAY, evidence=evidence
+        )
+
+    request = {"recordType": "request", "schemaVersion": "v3", "goal": "unwind"}
+    decision = judge(weak(SAVED, done("first", 5), done("second", 6)), 200, VOUCHED, request)
+    assert [item.action_id for item in decision.plan] == ["second", "first"]

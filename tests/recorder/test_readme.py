@@ -1,0 +1,72 @@
+"""The README's program: saved as it stands there, killed, judged and resumed, as its sessions show."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from safepoint.core.timestamp import format_time
+from safepoint.reader import load_run
+from safepoint.store import open_store
+
+README = Path(__file__).parents[2] / "README.md"
+PROGRAMS = {
+    "python": [sys.executable, "-W", "error"],
+    "safepoint": [str(Path(sys.executable).parent / "safepoint")],
+}
+
+
+def blocks(tag: str, within: str = "") -> list[str]:
+    found = re.findall(rf"(?ms)^```{tag}\n(.*?)^```$", README.read_text(encoding="utf-8"))
+    return [block for block in found if within in block]
+
+
+def pattern(shown: str) -> str:
+    """What is shown, as an expression: an ellipsis stands for any text, a line of its own for any lines."""
+    lines = [
+        "(.*\n)*" if line == "…" else ".*".join(map(re.escape, line.split("…"))) + "\n"
+        for line in shown.splitlines()
+    ]
+    return "".join(lines)
+
+
+def play(session: str, folder: Path) -> None:
+    for part in re.split(r"(?m)^\$ ", session)[1:]:
+        line, _, shown = part.partition("\n")
+        program, *arguments = shlex.split(line)
+        done = subprocess.run(
+            [*PROGRAMS[program], *arguments],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert re.fullmatch(pattern(shown), done.stdout), f"{line}\n{done.stdout}"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_the_readmes_program_survives_the_kill_that_the_readme_shows(tmp_path: Path) -> None:
+    (program,) = blocks("python", "def open_run")
+    (tmp_path / "publish.py").write_text(program, encoding="utf-8")
+    crash, recovery = blocks("shell-session")
+    play(crash, tmp_path)
+    (document,) = blocks("json document", '"run-7"')
+    facts = json.loads(document)
+    facts["observedAt"] = facts["owners"][0]["observedAt"] = format_time(time.time_ns())
+    (tmp_path / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+    play(recovery, tmp_path)
+    run = load_run(open_store(str(tmp_path / "my-runs")), "run-7").run
+    assert run is not None
+    assert run.status == "completed"
+    assert [(a.epoch, a.status) for a in run.actions["mail-1"].attempts] == [
+        (1, "attempting"),
+        (2, "committed"),
+    ]
