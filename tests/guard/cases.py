@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from journals import START, Journal, at, declares, digest
+from questions import KEYED, NATURAL, PROBED, facts, not_found, request, started
 
 from safepoint.core.digest import digest_bytes, encode_record
 from safepoint.core.timestamp import SECOND
@@ -46,32 +47,11 @@ class Case:
     """Keys that are taken away."""
 
 
-def started(**members: Any) -> Journal:
-    return Journal().begin().checkpoint(2, **members)
-
-
-def facts(seconds: float = LATER - 10, **members: Any) -> dict[str, Any]:
-    return {
-        "recordType": "facts",
-        "schemaVersion": "v3",
-        "runId": "run-1",
-        "observedAt": at(seconds),
-        **members,
-    }
-
-
 def policy(**members: Any) -> dict[str, Any]:
     return {"recordType": "policy", "schemaVersion": "v3", **members}
 
 
-def request(goal: str, **members: Any) -> dict[str, Any]:
-    return {"recordType": "request", "schemaVersion": "v3", "goal": goal, **members}
-
-
 DEAD = {"owners": [{"leaseEpoch": 1, "state": "dead", "proof": "exit status -9", "observedAt": at(10)}]}
-KEYED = declares(idempotency="keyed", dedupeWindowSeconds=86_400)
-PROBED = declares(probe="byQuery", probeSettleSeconds=30)
-NATURAL = declares(effect="write", idempotency="natural", probeSettleSeconds=10)
 JOURNAL_4 = "runs/run-1/journal/0000000004.json"
 
 
@@ -688,22 +668,13 @@ def effects() -> Iterator[Case]:
     }
     yield Case("probe-applied", "The probe found it.", probed, "resume", ["SP776"], facts=facts(**found))
 
-    def not_found(seconds: float, consistency: str = "strong") -> dict[str, Any]:
-        answer = {
-            "result": "notApplied",
-            "consistency": consistency,
-            "observedAt": at(seconds),
-            "externalRef": None,
-        }
-        return {"probes": {"send": answer}}
-
     yield Case(
         "probe-not-found-owner-unknown",
         "Not found proves nothing while its writer may still live.",
         probed,
         "reconcile",
         ["SP775"],
-        facts=facts(**not_found(190)),
+        facts=facts(probes=not_found(190)),
     )
     yield Case(
         "probe-not-found-too-early",
@@ -711,7 +682,7 @@ def effects() -> Iterator[Case]:
         probed,
         "reconcile",
         ["SP775"],
-        facts=facts(**not_found(60), **DEAD),
+        facts=facts(probes=not_found(60), **DEAD),
     )
     yield Case(
         "probe-not-found-eventual",
@@ -719,7 +690,7 @@ def effects() -> Iterator[Case]:
         probed,
         "reconcile",
         ["SP775"],
-        facts=facts(**not_found(190, "eventual"), **DEAD),
+        facts=facts(probes=not_found(190, "eventual"), **DEAD),
     )
     yield Case(
         "probe-not-found-proven",
@@ -727,7 +698,7 @@ def effects() -> Iterator[Case]:
         probed,
         "resume",
         ["SP777"],
-        facts=facts(**not_found(190), **DEAD),
+        facts=facts(probes=not_found(190), **DEAD),
     )
     unsure = {
         "result": "unknown",

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from journals import START, Journal, at, declares
+from questions import judge, request
 
 from safepoint import schemas
 from safepoint.core.kind import recognise
 from safepoint.core.timestamp import SECOND
-from safepoint.guard import Decision, evaluate
+from safepoint.guard import evaluate
 from safepoint.guard.layers.effects import _RULES
 from safepoint.model.ledger import TRANSITIONS
 from safepoint.policy import parse_policy
@@ -28,17 +29,6 @@ DECLARATIONS = {
     "natural": declares(effect="write", idempotency="natural", probeSettleSeconds=30),
     "read": declares(effect="read"),
 }
-
-
-def judge(
-    journal: Journal,
-    now: float,
-    facts: dict[str, Any] | None = None,
-    request: dict[str, Any] | None = None,
-    **policy: Any,
-) -> Decision:
-    document = {"recordType": "policy", "schemaVersion": "v3", **policy}
-    return evaluate(journal.fold(), facts, parse_policy(document), request, START + int(now * SECOND))
 
 
 def with_action(journal: Journal, name: str, outcome: str, how: str, seconds: float) -> None:
@@ -175,8 +165,7 @@ def test_a_worse_clock_never_gives_leave(
 @given(runs(), NOWS)
 @settings(max_examples=100, deadline=None)
 def test_looking_never_gives_leave(journal: Journal, now: float) -> None:
-    request = {"recordType": "request", "schemaVersion": "v3", "goal": "inspect"}
-    assert judge(journal, now, request=request).verdict == "no_op"
+    assert judge(journal, now, asked=request("inspect")).verdict == "no_op"
 
 
 TABLE = list(

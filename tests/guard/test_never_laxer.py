@@ -6,54 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from journals import START, Journal, at, declares, digest, nonce
-
-from safepoint.core.timestamp import SECOND
-from safepoint.guard import Decision, evaluate
-from safepoint.model.run import Run
-from safepoint.policy import parse_policy
-
-KEYED = declares(idempotency="keyed", dedupeWindowSeconds=86_400)
-PROBED = declares(probe="byQuery", probeSettleSeconds=30)
-NATURAL = declares(effect="write", idempotency="natural", probeSettleSeconds=10)
-PAY = declares(effect="payment", reversibility="compensatable", compensation="refund")
-
-
-def started(**members: Any) -> Journal:
-    return Journal().begin().checkpoint(2, **members)
-
-
-def facts(observed: float = 190, **members: Any) -> dict[str, Any]:
-    return {
-        "recordType": "facts",
-        "schemaVersion": "v3",
-        "runId": "run-1",
-        "observedAt": at(observed),
-        **members,
-    }
-
-
-def dead(epoch: int = 1, seen: float = 10, state: str = "dead") -> dict[str, Any]:
-    return {"leaseEpoch": epoch, "state": state, "proof": "exit status -9", "observedAt": at(seen)}
-
-
-def not_found(seen: float) -> dict[str, Any]:
-    return {
-        "send": {"result": "notApplied", "consistency": "strong", "observedAt": at(seen), "externalRef": None}
-    }
-
-
-def judge(
-    run: Journal | Run,
-    now: float = 200,
-    known: dict[str, Any] | None = None,
-    request: dict[str, Any] | None = None,
-    **policy: Any,
-) -> Decision:
-    folded = run.fold() if isinstance(run, Journal) else run
-    return evaluate(
-        folded, known, parse_policy(policy, workflow="publish"), request, START + int(now * SECOND)
-    )
+from journals import Journal, at, declares, digest, nonce
+from questions import KEYED, NATURAL, PAY, PROBED, dead, facts, judge, not_found, request, started
 
 
 def asked(journal: Journal, seconds: float, *events: str, name: str = "ap-1", **members: Any) -> Journal:
@@ -299,8 +253,8 @@ def test_absence_does_not_bring_a_lapsed_key_back() -> None:
 
 @pytest.mark.parametrize("how", [KEYED, NATURAL, PROBED])
 def test_a_run_that_goes_backwards_sends_nothing_forward(how: dict[str, Any]) -> None:
-    unwind = {"recordType": "request", "schemaVersion": "v3", "goal": "unwind"}
-    decision = judge(started().ledger(3, "attempting", declares=how), 300, request=unwind)
+    unwind = request("unwind")
+    decision = judge(started().ledger(3, "attempting", declares=how), 300, asked=unwind)
     assert decision.verdict in {"reconcile", "hand_over"}
     begun = started().ledger(3, "attempting", "pay", declares=PAY).ledger(4, "committed", "pay")
     begun.ledger(5, "compensating", "pay").ledger(6, "planned").ledger(7, "attempting", "x", declares=how)
@@ -310,8 +264,8 @@ def test_a_run_that_goes_backwards_sends_nothing_forward(how: dict[str, Any]) ->
 
 def test_a_named_older_checkpoint_is_a_fork_and_needs_new_approvals() -> None:
     journal = asked(started(), 3, "requested", "granted").checkpoint(5, "cp-2").ledger(6, "planned")
-    request = {"recordType": "request", "schemaVersion": "v3", "goal": "continue", "checkpointId": "cp-1"}
-    assert judge(journal, 200, request=request).verdict == "hand_over"
+    older = request("continue", checkpointId="cp-1")
+    assert judge(journal, 200, asked=older).verdict == "hand_over"
     assert judge(journal, 200).verdict == "resume"
 
 
@@ -352,8 +306,8 @@ def test_an_unknown_or_old_external_version_is_asked_for(fact: dict[str, Any]) -
 
 def test_going_back_gives_no_money_back() -> None:
     journal = started(usage={"costMicros": 1000}).checkpoint(5, "cp-2", usage={"costMicros": 5000})
-    request = {"recordType": "request", "schemaVersion": "v3", "goal": "roll_back", "checkpointId": "cp-1"}
-    assert judge(journal, 200, request=request, runBudgetCostMicros=5000).verdict == "hand_over"
+    back = request("roll_back", checkpointId="cp-1")
+    assert judge(journal, 200, asked=back, runBudgetCostMicros=5000).verdict == "hand_over"
 
 
 def test_attempts_that_fork_back_and_save_once_make_no_progress() -> None:
@@ -363,8 +317,8 @@ def test_attempts_that_fork_back_and_save_once_make_no_progress() -> None:
         fork = {"checkpointId": "cp-1"}
         journal.claim(1000 * (number + 1), purpose="recovery", forkFrom=fork, branch=branch)
         journal.checkpoint(1000 * (number + 1) + 1, f"cp-b{number}", parentCheckpointId="cp-1", branch=branch)
-    request = {"recordType": "request", "schemaVersion": "v3", "goal": "roll_back", "checkpointId": "cp-1"}
-    decision = judge(journal, 50_000, request=request)
+    back = request("roll_back", checkpointId="cp-1")
+    decision = judge(journal, 50_000, asked=back)
     assert decision.verdict == "hand_over"
     assert "SP752" in {reason.code for reason in decision.reasons}
 

@@ -6,57 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from journals import START, Journal, at, declares
+from journals import Journal, at, declares
+from questions import PROBED, dead, facts, judge, not_found, started
 
 from safepoint.core.fault import Fault
-from safepoint.core.timestamp import SECOND
-from safepoint.guard import Decision, evaluate
 from safepoint.model.journal import Unread
-from safepoint.model.run import Run
-from safepoint.policy import parse_policy
-
-KEYED = declares(idempotency="keyed", dedupeWindowSeconds=86_400)
-PROBED = declares(probe="byQuery", probeSettleSeconds=30)
-NATURAL = declares(effect="write", idempotency="natural", probeSettleSeconds=10)
-PAY = declares(effect="payment", reversibility="compensatable", compensation="refund")
-
-
-def started(**members: Any) -> Journal:
-    return Journal().begin().checkpoint(2, **members)
-
-
-def facts(observed: float = 190, **members: Any) -> dict[str, Any]:
-    return {
-        "recordType": "facts",
-        "schemaVersion": "v3",
-        "runId": "run-1",
-        "observedAt": at(observed),
-        **members,
-    }
-
-
-def dead(epoch: int = 1, seen: float = 10, state: str = "dead") -> dict[str, Any]:
-    return {"leaseEpoch": epoch, "state": state, "proof": "exit status -9", "observedAt": at(seen)}
-
-
-def not_found(seen: float) -> dict[str, Any]:
-    return {
-        "send": {"result": "notApplied", "consistency": "strong", "observedAt": at(seen), "externalRef": None}
-    }
-
-
-def judge(
-    run: Journal | Run,
-    now: float = 200,
-    known: dict[str, Any] | None = None,
-    request: dict[str, Any] | None = None,
-    **policy: Any,
-) -> Decision:
-    folded = run.fold() if isinstance(run, Journal) else run
-    return evaluate(
-        folded, known, parse_policy(policy, workflow="publish"), request, START + int(now * SECOND)
-    )
-
 
 FAR = 2**53 - 1
 

@@ -5,35 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from journals import START, as_record, at, declares
+from journals import as_record, at, declares
+from questions import PAY, facts, judge, request
 
-from safepoint.core.timestamp import SECOND
-from safepoint.guard import Decision, evaluate
 from safepoint.model.run import Run, fold
-from safepoint.policy import parse_policy
-
-PAY = declares(effect="payment", reversibility="compensatable", compensation="refund")
-
-
-def judge(
-    run: Run,
-    now: float = 200,
-    known: dict[str, Any] | None = None,
-    request: dict[str, Any] | None = None,
-    **policy: Any,
-) -> Decision:
-    return evaluate(run, known, parse_policy(policy), request, START + int(now * SECOND))
-
-
-def facts(observed: float = 190, **members: Any) -> dict[str, Any]:
-    return {
-        "recordType": "facts",
-        "schemaVersion": "v3",
-        "runId": "run-1",
-        "observedAt": at(observed),
-        **members,
-    }
-
 
 VOUCHED = facts(
     ledgerComplete=True,
@@ -113,6 +88,5 @@ def test_what_is_compensated_last_was_done_first() -> None:
             "committed", seconds, actionId=name, idempotencyKey=name, declares=PAY, evidence=evidence
         )
 
-    request = {"recordType": "request", "schemaVersion": "v3", "goal": "unwind"}
-    decision = judge(weak(SAVED, done("first", 5), done("second", 6)), 200, VOUCHED, request)
+    decision = judge(weak(SAVED, done("first", 5), done("second", 6)), 200, VOUCHED, request("unwind"))
     assert [item.action_id for item in decision.plan] == ["second", "first"]
