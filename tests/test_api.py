@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import safepoint
+from safepoint.api import SeveralStoresError, scan_store
 
 STORE = Path(__file__).parents[1] / "fixtures/good/run-with-an-effect/store"
 RECORD = {
@@ -95,6 +97,22 @@ def test_migrate_refuses_with_faults_and_raises_only_for_a_version_that_is_none(
     assert [fault.code for fault in refused.faults] == ["SP103"]
     with pytest.raises(ValueError, match="expected a format version"):
         safepoint.migrate(RECORD, to="3")
+
+
+def test_migrate_takes_no_text() -> None:
+    with pytest.raises(TypeError, match="got a str, expected the stored bytes"):
+        safepoint.migrate("{}")  # type: ignore[arg-type]
+
+
+def test_a_folder_of_stores_is_no_store(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        shutil.copytree(STORE, tmp_path / name)
+        (tmp_path / name / "safepoint.json").write_text("{}")
+    with pytest.raises(SeveralStoresError, match="it holds 2") as several:
+        safepoint.guard(tmp_path, "run-1")
+    assert several.value.stores == (f"{tmp_path}/one", f"{tmp_path}/two")
+    with pytest.raises(SeveralStoresError):
+        scan_store(safepoint.open_store(str(tmp_path)))
 
 
 def test_guard_decides_at_the_moment_that_it_is_given() -> None:

@@ -139,6 +139,14 @@ def stopped(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def completed(tmp_path: Path) -> Path:
+    """It came to its end."""
+    return write_run(
+        tmp_path / "completed", [started(), claimed(), {"recordType": "run", "status": "completed"}]
+    )
+
+
+@pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """Runs ``safepoint`` with arguments, and bytes on standard input."""
     monkeypatch.delenv("NO_COLOR", raising=False)

@@ -8,7 +8,10 @@ from collections.abc import Callable
 import pytest
 from click.testing import Result
 
+from safepoint import schemas
 from safepoint.cli.main import COMMANDS, Safepoint, safepoint
+from safepoint.core.kind import Identity, recognise
+from safepoint.core.version import V1, V2, V3, Version
 from safepoint.version import __version__
 
 Run = Callable[..., Result]
@@ -58,6 +61,37 @@ def test_a_kind_that_a_version_lacks_is_a_usage_error(run: Run) -> None:
     result = run("schema", "lease", "--version", "v2")
     assert result.exit_code == 2
     assert "checkpoint, ledger" in result.stderr
+
+
+VERSIONED = [(kind, version) for version in (V1, V2, V3) for kind in schemas.kinds(version)]
+
+
+@pytest.mark.parametrize(("kind", "version"), VERSIONED, ids=str)
+def test_every_kind_has_an_example_that_is_sound(run: Run, kind: str, version: Version) -> None:
+    value = json.loads(run("schema", kind, "--version", str(version), "--example").stdout)
+    assert recognise(value) == (Identity(kind, version), ())
+    assert list(schemas.check(Identity(kind, version), value)) == []
+
+
+def test_an_example_needs_a_kind(run: Run) -> None:
+    result = run("schema", "--example")
+    assert result.exit_code == 2
+    assert "checkpoint" in result.stderr
+
+
+def test_a_kind_is_no_code_and_the_way_to_it_is_named(run: Run) -> None:
+    result = run("explain", "facts")
+    assert result.exit_code == 2
+    assert "`safepoint schema facts`" in result.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_help_has_an_example_and_readable_statuses(run: Run, name: str) -> None:
+    shown = run(name, "--help").stdout
+    assert f"\nExamples:\n  safepoint {name}" in shown
+    assert "\\b" not in shown
+    if name not in {"schema", "explain"}:
+        assert "\nExit status:\n  0  " in shown
 
 
 def test_the_help_lists_every_command_and_each_has_its_own(run: Run) -> None:

@@ -44,6 +44,21 @@ def test_the_result_validates_and_the_way_back_gives_the_original(run: Run, chec
     assert json.loads(down.stdout) == json.loads(CHECKPOINT)
 
 
+def test_what_goes_to_standard_output_ends_its_line(run: Run, checkpoint: Path, tmp_path: Path) -> None:
+    assert run("migrate", checkpoint, "--to", "v3").stdout_bytes.endswith(b"}\n")
+    assert run("migrate", "-", "--to", "v3", stdin=CHECKPOINT + b"\n").stdout_bytes.endswith(b"}\n")
+    run("migrate", checkpoint, "--to", "v3", "--output", tmp_path / "new.json")
+    assert (tmp_path / "new.json").read_bytes().endswith(b"}")
+
+
+def test_what_a_version_has_no_place_for_is_one_line_a_record(run: Run, checkpoint: Path) -> None:
+    up = run("migrate", checkpoint, "--to", "v3").stdout_bytes
+    down = run("migrate", "-", "--to", "v1", stdin=up)
+    (line,) = (line for line in down.stderr.splitlines() if "SP603" in line)
+    assert line.endswith("/artifactRefs, /sideEffectStatus, /orderEvidence, /migratedFrom")
+    assert down.stderr.splitlines()[-1] == "done: 1 migrated; 4 findings"
+
+
 def test_standard_input_may_be_json_lines(run: Run) -> None:
     result = run("migrate", "-", "--to", "v3", stdin=CHECKPOINT + b"\n" + LEDGER + b"\n")
     assert [json.loads(line)["recordType"] for line in result.stdout.splitlines()] == ["checkpoint", "ledger"]

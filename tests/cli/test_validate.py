@@ -44,7 +44,7 @@ def test_a_finding_is_one_line_with_place_code_and_name(run: Run, tmp_path: Path
     column = path.read_text().index('"yesterday"') + 1
     assert line.startswith(f"{path}:1:{column}: SP207 bad-time: ")
     assert line.endswith(" (at /createdAt)")
-    assert result.stderr.splitlines()[-1] == "0 records in 1 file, 0 runs: 1 error"
+    assert result.stderr.splitlines()[-1] == "0 records and 1 faulty text in 1 file, 0 runs: 1 error"
 
 
 def test_no_payload_is_ever_printed(run: Run, tmp_path: Path) -> None:
@@ -74,6 +74,7 @@ def test_json_holds_findings_and_summary(run: Run, tmp_path: Path) -> None:
         "runs": 1,
         "records": 1,
         "documents": 0,
+        "faulty": 1,
         "findings": {"error": 1, "warning": 0, "info": 0},
         "codes": {"SP206": 1},
         "hidden": 0,
@@ -140,6 +141,34 @@ def test_a_store_is_checked_run_by_run(run: Run, committed: Path) -> None:
     assert result.exit_code == 1
     assert "SP301 sequence-gap" in result.stdout
     assert "4 records in 4 files, 1 run: " in result.stderr
+
+
+def test_each_store_of_a_folder_is_checked_by_itself(run: Run, committed: Path, crashed: Path) -> None:
+    for store in (committed, crashed):  # both hold a run of the same id
+        (store / "safepoint.json").write_text('{"recordType": "store", "schemaVersion": "v3", "layout": 1}')
+    file(committed.parent, "cp.json", RECORD)
+    result = run("validate", committed.parent)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.startswith("10 records and 2 documents in 12 files, 3 runs: nothing wrong")
+
+
+def test_a_misspelt_status_of_an_old_ledger_is_warned_of(run: Run, tmp_path: Path) -> None:
+    ledger = {"actionId": "a", "runId": "r", "stepName": "s", "idempotencyKey": None, "status": "comitted"}
+    result = run("validate", file(tmp_path, "l.json", ledger))
+    assert result.exit_code == 0
+    assert "SP220 unknown-status-old" in result.stdout
+    assert 'did you mean "committed"?' in result.stdout
+    status = run("validate", file(tmp_path, "l.json", {**ledger, "status": "s3cret token"}))
+    assert "s3cret" not in status.output
+    assert "planned, pending, started" in status.stdout
+
+
+def test_a_bad_time_says_why(run: Run, tmp_path: Path) -> None:
+    for given, said in (
+        ("2026-02-30T10:00:00Z", '"2026-02-30T10:00:00Z": February 2026 has no day 30'),
+        ("s3cret", "a string of 6 characters"),
+    ):
+        assert said in run("validate", file(tmp_path, "cp.json", {**RECORD, "createdAt": given})).stdout
 
 
 def test_without_input_it_is_a_usage_error(run: Run) -> None:

@@ -56,5 +56,5 @@ def test_what_is_not_like_a_time_may_be_a_secret_and_is_not_spoken_of(text: str)
 
 
 @given(st.text("0123456789TtZz:.+- ", max_size=30), st.booleans())
-def test_no_text_makes_it_raise(text: str, offsets: bool) -> None:  # noqa: FBT001 - drawn
+def test_no_text_makes_it_raise(text: str, offsets: bool) -> None:
     assert why_no_time(text, offsets=offsets) != ""

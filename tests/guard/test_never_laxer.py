@@ -183,7 +183,7 @@ JOURNALS: dict[str, tuple[Callable[[], Journal], str]] = {
     "an outcome by a stranger": (foreign_outcome, "SP306"),
     "an epoch before any lease": (
         lambda: Journal().add("run", 0, status="started", workflow="publish").checkpoint(1, epoch=5).claim(2),
-        "SP306",
+        "SP305",
     ),
     "epochs that fall without leases": (interleaved_without_leases, "SP304"),
     "an undeclared effect that the checkpoint denies": (

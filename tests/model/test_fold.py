@@ -151,6 +151,31 @@ def test_late_evidence_of_the_old_owner_counts_and_is_a_warning() -> None:
     assert journal.fold().actions["send"].status == "committed"
 
 
+def test_a_run_without_leases_may_be_claimed_behind_its_last_epoch() -> None:
+    journal = Journal().add("run", 0, status="started", workflow="publish").checkpoint(1, epoch=1)
+    journal.ledger(2, "attempting", epoch=1).claim(100, purpose="recovery")
+    assert codes(journal) == ["SP305"]
+    journal.values[-1]["leaseEpoch"] = 2
+    assert codes(journal) == []
+
+
+def test_the_writers_word_after_somebodys_evidence_brings_the_result() -> None:
+    journal = started().ledger(3, "attempting")
+    journal.add(
+        "evidence",
+        4,
+        actionId="send",
+        attemptNumber=1,
+        result="applied",
+        kind="human",
+        by="ops",
+        observedAt=at(4),
+    )
+    journal.ledger(5, "committed", result={"id": 7})
+    run = journal.fold()
+    assert (run.faults, run.actions["send"].result) == ((), {"id": 7})
+
+
 def test_a_reused_nonce_is_no_ownership() -> None:
     journal = started()
     journal.values[-1]["nonce"] = "9" * 32

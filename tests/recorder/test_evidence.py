@@ -11,6 +11,7 @@ import safepoint
 from safepoint import rules
 from safepoint.core.timestamp import SECOND, format_time
 from safepoint.guard import Decision
+from safepoint.model.journal import Ownership
 from safepoint.model.run import Run
 from safepoint.reader import load_run
 from safepoint.recorder import (
@@ -158,7 +159,7 @@ def test_who_gave_up_may_still_learn_that_it_happened(store: Store, clock: Any) 
 @pytest.mark.parametrize("outcome", ["failed", "abandoned"])
 def test_an_answer_that_a_living_owner_could_contradict_waits(store: Store, clock: Any, outcome: str) -> None:
     before = list(store.list())
-    with pytest.raises(ResolutionRefused, match="SP721") as refused:
+    with pytest.raises(ResolutionRefused, match=r"SP721 .*prove it dead") as refused:
         answer(store, clock, outcome)
     assert refused.value.decision.not_before is not None
     assert list(store.list()) == before
@@ -294,7 +295,7 @@ def test_a_damaged_journal_is_not_added_to(world: Any, store: Store, clock: Any)
     clock.sleep(LAPSED)
     damaged = world.MemoryStore()
     damaged.objects = {key: data for key, data in store.objects.items() if "0003.json" not in key}  # type: ignore[attr-defined]
-    with pytest.raises(ResolutionRefused, match="SP301"):
+    with pytest.raises(ResolutionRefused, match=r"SP301 .*repair"):
         answer(damaged, clock, "committed")
     packed = world.MemoryStore()
     lines = [store.get(entry.key) for entry in store.list("runs/run-1/journal/")]
@@ -335,7 +336,7 @@ def test_facts_and_policy_of_a_resolution_pass_the_gate(store: Store, clock: Any
     assert lease["ttlSeconds"] * SECOND == 7 * SECOND
 
 
-def test_a_run_without_leases_is_not_given_one_behind_its_records(store: Store, clock: Any) -> None:
+def test_a_run_without_leases_is_claimed_behind_its_last_epoch(store: Store, clock: Any) -> None:
     journal = Journal(store, RUN, nonce="0" * 32, clock=clock)
     journal.append_unowned({"recordType": "run", "status": "started"})
     start, end = format_time(clock()), format_time(clock() + SECOND)
@@ -351,10 +352,14 @@ def test_a_run_without_leases_is_not_given_one_behind_its_records(store: Store, 
     }
     journal.append(lambda: begun)
     clock.sleep(LAPSED)
-    facts = dead(clock)
-    with pytest.raises(RecorderError, match="written without leases"):
-        answer(store, clock, "failed", facts=facts)
-    answer(store, clock, "committed", facts=facts)
-    with pytest.raises(RecorderError, match="written without leases"):
-        resume_run(store, RUN, holder="w2", facts=dead(clock), clock=clock)
-    assert sound(store).actions["mail"].status == "committed"
+    answer(store, clock, "failed", facts=dead(clock))
+    assert [(lease.epoch, lease.value["purpose"]) for lease in owned(store).leases] == [(2, "resolution")]
+    run = resume_run(store, RUN, holder="w2", clock=clock)
+    assert run.epoch == 3
+    assert sound(store).actions["mail"].status == "failed"
+
+
+def owned(store: Store) -> Ownership:
+    found = sound(store).ownership
+    assert found is not None
+    return found

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from safepoint import schemas
+from safepoint.core.kind import Identity
+from safepoint.core.version import V3
 from safepoint.guard import EXIT_CODES
-from safepoint.render.decision import VERDICTS, decision_text
+from safepoint.render.decision import VERDICTS, Asked, decision_text
 from safepoint.render.terminal import Screen
 
 PIPE = Screen()
@@ -39,16 +42,41 @@ def document(verdict: str, **members: Any) -> dict[str, Any]:
     }
 
 
-def text(verdict: str, **members: Any) -> str:
-    return decision_text(document(verdict, **members), "my store", PIPE)
+def text(verdict: str, asked: Asked | None = None, **members: Any) -> str:
+    return decision_text(document(verdict, **members), asked or Asked("my store"), PIPE)
+
+
+def given(**members: Any) -> Asked:
+    """A question that was asked with facts."""
+    facts = {
+        "recordType": "facts",
+        "schemaVersion": "v3",
+        "runId": "run 1",
+        "observedAt": "2026-05-07T09:59:00Z",
+    }
+    return Asked("my store", facts={**facts, **members}, facts_file="my facts.json")
 
 
 def skeleton(shown: str) -> Any:
     return json.loads(shown[shown.index("       {") : shown.index("     and ask again")])
 
 
-def need(kind: str, subject: str) -> dict[str, str]:
-    return {"kind": kind, "subject": subject, "message": "because"}
+def need(kind: str, subject: str, message: str = "because") -> dict[str, str]:
+    return {"kind": kind, "subject": subject, "message": message}
+
+
+def reason(code: str, verdict: str) -> dict[str, Any]:
+    return {
+        "code": code,
+        "layer": "world",
+        "verdict": verdict,
+        "message": f"{code} says so",
+        "key": None,
+        "pointer": None,
+    }
+
+
+HANDED = {"actionId": "send", "do": "handOver", "key": None, "reason": "SP766"}
 
 
 def test_every_verdict_of_the_guard_has_words() -> None:
@@ -105,21 +133,137 @@ def test_missing_evidence_becomes_a_facts_file_to_fill_in() -> None:
     wanted = [
         need("probe", "pay_1"),
         need("owner", "epoch 2"),
+        need("owner", "epoch 1"),
+        need("owner", "epoch 2", "another reason for the same"),
         need("approval", "ap_1"),
         need("fact", "guardContext.tool.mail"),
         need("fact", "ledgerComplete"),
+        need("fact", "heads.journal"),
+        need("fact", "external.customer.c_4.version"),
+        need("fact", "external.customer.c_4.value"),
+        need("fact", "approvals.ap.2"),
+        need("fact", "artifacts.plan.md"),
+        need("fact", "outbox.<m.1@x>"),
+        need("fact", "something else"),
         need("human", "run 1"),
     ]
-    shown = text("reconcile", missingEvidence=wanted)
+    plan = [{"actionId": "pay_1", "do": "reconcile", "key": None, "reason": "SP765"}]
+    shown = text("reconcile", missingEvidence=wanted, plan=plan, reasons=[reason("SP780", "wait")])
     facts = skeleton(shown)
     assert facts["runId"] == "run 1"
     assert facts["probes"].keys() == {"pay_1"}
-    assert facts["owners"][0]["leaseEpoch"] == 2
-    assert facts["approvals"].keys() == {"ap_1"}
-    assert facts["guardContext"] == {"tool.mail": "FILL IN"}
-    assert facts["ledgerComplete"] == "FILL IN"
-    assert "run 1" not in facts["probes"]
+    assert [owner["leaseEpoch"] for owner in facts["owners"]] == [2, 1]
+    assert facts["owners"][0]["observedAt"] == "FILL IN: when it was seen dead; do not change it later"
+    assert facts["approvals"].keys() == {"ap_1", "ap.2"}
+    assert facts["guardContext"]["tool.mail"].startswith("FILL IN: sha256:")
+    assert facts["ledgerComplete"].endswith("(this store holds 1 of this run)")
+    assert facts["heads"]["journal"].keys() == {"sequence", "digest"}
+    assert facts["external"]["customer.c_4"].keys() == {"version", "value", "observedAt"}
+    assert facts["artifacts"]["plan.md"]["state"] == "FILL IN: present, missing or damaged"
+    assert facts["outbox"]["<m.1@x>"].startswith("FILL IN: pending")
+    assert not facts.keys() & {"something else", "run 1"}
     assert "safepoint guard 'my store' --run 'run 1' --facts facts.json" in shown
+
+
+def test_no_gap_validates_before_it_is_filled() -> None:
+    members = ["ledgerComplete", "heads.journal", "guardContext.x", "external.s.version", "approvals.a"]
+    members += ["artifacts.a", "outbox.m"]
+    for wanted in [need("probe", "p"), need("owner", "epoch 1"), *(need("fact", name) for name in members)]:
+        facts = skeleton(text("reconcile", missingEvidence=[wanted])) | {"observedAt": "2026-05-07T10:00:00Z"}
+        assert list(schemas.check(Identity("facts", V3), facts)), wanted
+
+
+def test_facts_that_were_given_are_only_added_to() -> None:
+    owners = [{"leaseEpoch": 2, "state": "dead", "proof": "p"}]
+    probes = {"pay_1": {"result": "unknown", "attempts": 2}}
+    shown = text(
+        "reconcile", given(owners=owners, probes=probes), missingEvidence=[need("probe", "pay_1", "ask it")]
+    )
+    added = skeleton(shown)
+    assert added.keys() == {"probes"}
+    assert added["probes"]["pay_1"]["attempts"] == 3
+    assert "Probe of pay_1: ask it." in shown
+    assert "Add what you found to my facts.json" in shown
+    assert "(leave owners as they are:" in shown
+    assert "--facts 'my facts.json'" in shown
+
+
+def test_a_probe_that_came_too_early_says_when_to_ask_again() -> None:
+    early = need("probe", "pay_1", "it must be made after 2026-05-07T10:00:40Z")
+    shown = text("reconcile", missingEvidence=[early])
+    assert "Probe of pay_1: it must be made after 2026-05-07T10:00:40Z (in 40 s)." in shown
+    assert "and ask again after 2026-05-07T10:00:40Z (in 40 s):" in shown
+
+
+def test_stale_facts_are_observed_again_or_left_out() -> None:
+    shown = text("reconcile", given(), missingEvidence=[need("fact", "observedAt")])
+    assert skeleton(shown).keys() == {"observedAt"}
+    left_out = shown.partition("Or leave them out")[2].splitlines()[1]
+    assert left_out.strip() == "safepoint guard 'my store' --run 'run 1'"
+
+
+def test_a_human_can_answer_in_the_facts_or_in_the_journal() -> None:
+    wanted = [need("human", "send", "find out whether it was applied")]
+    shown = text("hand_over", missingEvidence=wanted, plan=[HANDED])
+    assert "safepoint.recorder.resolve_action('my store', 'run 1', 'send'," in shown
+    assert "Or, only if it happened, write it into facts.json:" in shown
+    assert skeleton(shown)["probes"]["send"]["result"].startswith("FILL IN: applied;")
+
+
+def test_a_humans_no_is_acknowledged_and_the_way_out_is_named() -> None:
+    wanted = [need("human", "send", "find out whether it was applied")]
+    asked = given(probes={"send": {"result": "notApplied"}})
+    shown = text("hand_over", asked, missingEvidence=wanted, plan=[HANDED])
+    assert "The facts say notApplied. That settles nothing" in shown
+    assert "facts='my facts.json'," in shown
+    assert "FILL IN: applied" not in shown
+    assert "When that is settled, ask again:" in shown
+
+
+def test_the_same_need_is_said_once() -> None:
+    twice = [need("human", "run 1", "decide"), need("human", "run 1", "decide")]
+    assert text("hand_over", missingEvidence=twice).count("A human, about run 1: decide.") == 1
+
+
+def test_a_command_asks_with_all_that_the_first_was_asked_with() -> None:
+    asked = Asked("s", options=("--policy", "p.toml", "--goal", "unwind"))
+    assert "safepoint guard s --run 'run 1' --policy p.toml --goal unwind\n" in text("wait", asked)
+
+
+@pytest.mark.parametrize("verdict", ["no_op", "give_up"])
+def test_when_it_is_over_the_rest_is_noted_apart(verdict: str) -> None:
+    reasons = [reason("SP721", "wait"), reason("SP710", verdict)]
+    shown = text(verdict, reasons=reasons)
+    assert shown.index("\nwhy\n  SP710") < shown.index("\nalso noted\n  SP721")
+
+
+def test_a_plan_is_left_out_where_nothing_is_to_be_done() -> None:
+    plan = [{"actionId": "send", "do": "skip", "key": None, "reason": "SP760"}]
+    idle = text("no_op", plan=plan, notChecked=["fleet: no facts.fleet"])
+    assert "plan\n" not in idle
+    assert "not checked" not in idle
+    assert "plan\n" in text("no_op", plan=plan, goal="inspect")
+
+
+def test_what_was_not_checked_says_how_to_give_it() -> None:
+    assert "safepoint schema facts --example" in text("resume", notChecked=["fleet: no facts.fleet"])
+    assert "--example" not in text("resume", notChecked=["payloadSchema: not looked at"])
+
+
+def test_a_claim_that_everything_rests_on_is_named() -> None:
+    loose = {
+        "journal": {"sequence": None, "digest": None},
+        "leaseEpoch": 0,
+        "policyDigest": "",
+        "factsDigest": "",
+    }
+    assert "rests on the facts' word" in text("resume", given(ledgerComplete=True), basis=loose)
+    assert "rests on the facts' word" not in text("resume", given(), basis=loose)
+
+
+def test_what_a_probe_found_has_no_recorded_result() -> None:
+    plan = [{"actionId": "send", "do": "skip", "key": None, "reason": "SP776"}]
+    assert "call returns None" in text("resume", plan=plan)
 
 
 def test_an_owner_without_an_epoch_is_asked_for_by_name() -> None:
@@ -162,5 +306,7 @@ def test_names_cannot_write_to_the_terminal() -> None:
 
 
 def test_colour_is_painted_on_a_terminal_only() -> None:
-    assert "\x1b[1;32mresume\x1b[0m" in decision_text(document("resume"), "s", Screen(colour=True, width=100))
+    assert "\x1b[1;32mresume\x1b[0m" in decision_text(
+        document("resume"), Asked("s"), Screen(colour=True, width=100)
+    )
     assert "\x1b" not in text("resume")

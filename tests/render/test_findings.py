@@ -32,7 +32,16 @@ def test_severity_is_a_colour_on_a_terminal() -> None:
 
 def summary(**members: Any) -> dict[str, Any]:
     found = {"error": 0, "warning": 0, "info": 0} | members.pop("findings", {})
-    return {"files": 1, "runs": 1, "records": 1, "documents": 0, "hidden": 0, "findings": found, **members}
+    return {
+        "files": 1,
+        "runs": 1,
+        "records": 1,
+        "documents": 0,
+        "faulty": 0,
+        "hidden": 0,
+        "findings": found,
+        **members,
+    }
 
 
 @pytest.mark.parametrize(
@@ -40,6 +49,10 @@ def summary(**members: Any) -> dict[str, Any]:
     [
         (summary(), "1 record in 1 file, 1 run: nothing wrong"),
         (summary(documents=2), "1 record and 2 documents in 1 file, 1 run: nothing wrong"),
+        (
+            summary(records=0, runs=0, documents=1, faulty=2, findings={"error": 2}),
+            "0 records, 1 document and 2 faulty texts in 1 file, 0 runs: 2 errors",
+        ),
         (summary(records=0, runs=0), "0 records in 1 file, 0 runs: nothing checked"),
         (
             summary(findings={"error": 2, "warning": 1, "info": 3}),

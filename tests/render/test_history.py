@@ -136,6 +136,7 @@ def test_rounds_of_recovery_are_listed() -> None:
         "ended": False,
         "failureOf": "step",
         "failureSignature": "f",
+        "outcome": None,
         "fromCheckpointId": "cp_1",
         "leaseEpoch": 1,
     }

@@ -83,6 +83,8 @@ def test_a_time_is_said_from_now() -> None:
     now = 1_778_148_000_000_000_000  # 2026-05-07T10:00:00Z
     assert when("2026-05-07T09:00:00Z", now) == "1 h ago"
     assert when("2026-05-07T10:00:30Z", now) == "in 30 s"
+    assert when("2026-05-07T10:00:30.1Z", now) == "in 31 s"
+    assert when("2026-05-07T09:59:59.1Z", now) == "0 s ago"
 
 
 def test_counts_agree_with_their_noun() -> None:

@@ -184,3 +184,24 @@ def test_a_file_url_is_a_path(here: Path) -> None:
     assert (item.keys, item.named) == (("a.json",), True)
     with pytest.raises(AbsentError):
         item.store.get("nope.json")
+
+
+def test_a_folder_of_stores_is_each_of_them_and_the_files_beside(here: Path) -> None:
+    for name in ("one", "two"):
+        (here / "stores" / name / "safepoint.json").write_bytes(b"{}")
+    (here / "stores/three").mkdir()
+    (here / "stores/three/z.json").write_bytes(b"{}")
+    assert short("stores") == [
+        ("stores/one", None, False),
+        ("stores/two", None, False),
+        ("stores", ("three/z.json",), False),
+    ]
+
+
+def test_a_remote_folder_of_stores_is_each_of_them(memory: Any) -> None:
+    memory.pipe({"/in/s/safepoint.json": b"{}", "/in/t/safepoint.json": b"{}"})
+    assert short("memory://in") == [
+        ("memory://in/s", None, False),
+        ("memory://in/t", None, False),
+        ("memory://in", ("a.json", "b.json", "deep/c.json"), False),
+    ]

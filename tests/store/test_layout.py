@@ -20,6 +20,7 @@ from safepoint.store.layout import (
     recovery_key,
     run_ids,
     run_prefix,
+    stores_below,
 )
 
 HEX = "0123456789abcdef" * 4
@@ -131,3 +132,25 @@ def test_runs_are_found_by_their_encoded_ids_without_being_read(tmp_path: Path) 
     (tmp_path / "store/runs/=2e").mkdir()
     assert sorted(run_ids(store)) == sorted(ids)
     assert {path.name for path in tmp_path.iterdir()} == {"store"}
+
+
+def below(folder: Path, *keys: str) -> tuple[str, ...]:
+    for key in keys:
+        (folder / key).parent.mkdir(parents=True, exist_ok=True)
+        (folder / key).write_bytes(b"{}")
+    return stores_below(open_store(str(folder)))
+
+
+def test_a_folder_of_stores_names_the_outermost(tmp_path: Path) -> None:
+    keys = ("b/safepoint.json", "a/safepoint.json", "a-2/safepoint.json", "deep/down/c/safepoint.json")
+    inner = ("a/copy/safepoint.json", "loose/cp.json")
+    assert below(tmp_path, *keys, *inner) == ("a", "a-2", "b", "deep/down/c")
+
+
+@pytest.mark.parametrize("own", ["safepoint.json", "runs/r/journal.jsonl"])
+def test_a_store_that_holds_others_is_one_store(tmp_path: Path, own: str) -> None:
+    assert below(tmp_path, own, "copy/safepoint.json") == ()
+
+
+def test_a_folder_of_loose_files_holds_no_store(tmp_path: Path) -> None:
+    assert below(tmp_path, "a.json", "b/c.json") == ()

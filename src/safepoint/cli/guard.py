@@ -23,9 +23,10 @@ GOALS = ("continue", "retry_step", "roll_back", "unwind", "inspect")
         "safepoint guard s3://bucket/store --run run_123 --facts facts.json --format json",
     ],
     statuses={
-        **{status: f"{verdict}: {VERDICTS[verdict][1]}" for verdict, status in EXIT_CODES.items()},
+        0: f"resume: {VERDICTS['resume'][1]}",
         2: "wrong usage: nothing was judged",
         3: "something could not be read: nothing was judged",
+        **{status: f"{name}: {VERDICTS[name][1]}" for name, status in EXIT_CODES.items() if status},
     },
 )
 @click.argument("store")

@@ -122,8 +122,14 @@ def _start(run: Run, request: Mapping[str, Any]) -> Record | None:
 
 
 def _last_written(run: Run) -> dict[int, int]:
+    """When each epoch's owner last wrote; what others write without an epoch is no sign of the owner's life."""
     newest: dict[int, int] = {}
     for record in run.records:
+        if (
+            record.kind in {"approval", "evidence", "retract"}
+            or record.value.get("status") == "cancelRequested"
+        ):
+            continue
         newest[record.epoch] = max(newest.get(record.epoch, 0), record.created or 0)
     return newest
 

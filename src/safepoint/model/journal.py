@@ -158,14 +158,13 @@ def own(
         beats: epoch, nonce and time (nanoseconds) of each heartbeat object.
         faults: what is wrong is appended here.
     """
-    fenced = any(_claims(record) for record in chain)
     leases: list[Record] = []
     nonces: set[str | None] = set()
     unclean: list[Record] = []
     released, last_record, highest = False, 0, 0
     for record in chain:
-        if fenced and _claims(record):
-            expected = (leases[-1].epoch if leases else 0) + 1
+        if _claims(record):
+            expected = (leases[-1].epoch if leases else highest) + 1
             if record.epoch != expected:
                 message = f"a claim of epoch {record.epoch} where {expected} is next"
                 faults.append(Fault("SP305", message, "/leaseEpoch", place=record.place))
@@ -178,7 +177,7 @@ def own(
             nonces.add(record.nonce)
             released, last_record = False, record.created or 0
         elif record.epoch > 0:
-            fault = _entitled(record, leases, released=released) if fenced else _in_turn(record, highest)
+            fault = _entitled(record, leases, released=released) if leases else _in_turn(record, highest)
             highest = max(highest, record.epoch)
             if fault:
                 faults.append(fault)
@@ -203,7 +202,7 @@ def _recovers(claim: Record, *, after_release: bool) -> bool:
 
 
 def _in_turn(record: Record, highest: int) -> Fault | None:
-    """At level Journal nobody claims epochs, but whoever writes them writes them in order."""
+    """Before the first lease nobody claims epochs, but whoever writes them writes them in order."""
     if record.epoch >= highest:
         return None
     message = f"written by epoch {record.epoch} after a record of epoch {highest}"
@@ -212,7 +211,7 @@ def _in_turn(record: Record, highest: int) -> Fault | None:
 
 def _entitled(record: Record, leases: Sequence[Record], *, released: bool) -> Fault | None:
     """Why `record` was not its writer's to append, or None."""
-    newest = leases[-1].epoch if leases else 0
+    newest = leases[-1].epoch
     lease = next((claim for claim in reversed(leases) if claim.epoch == record.epoch), None)
     if lease is None:
         return Fault("SP306", f"epoch {record.epoch} was not claimed", "/leaseEpoch", place=record.place)

@@ -192,6 +192,10 @@ class _Draft:
         else:
             fenced = attempt.status == "attempting" and record.epoch != attempt.epoch
             before = "inDoubt" if fenced else attempt.status
+            if (before, status) == ("committed", "committed") and attempt.record.kind == "evidence":
+                # Somebody saw the effect before its writer could say so; the writer's word brings the result.
+                self.set_attempt(replace(attempt, record=record))
+                return
             self.check(record, before, status)
             if status == "failed" and before == "inDoubt" and not self.proves_absence(record, attempt):
                 if self.ordered:

@@ -38,9 +38,13 @@ class ResolutionRefused(RecorderError):
 
     def __init__(self, decision: Decision, against: Sequence[Reason]) -> None:
         why = "; ".join(f"{reason.code} {reason.message}" for reason in against)
-        super().__init__(
-            f"run {decision.run_id}: nothing can be resolved now: {why}; facts that prove the owner dead end a wait"
+        owned = all(reason.layer == "ownership" for reason in against)
+        hint = (
+            "wait for its lease to lapse, or give facts that prove it dead"
+            if owned
+            else "repair the journal first"
         )
+        super().__init__(f"run {decision.run_id}: nothing can be resolved now: {why}; {hint}")
         self.decision = decision
         """The guard's whole answer, with the time from which to ask again."""
 

@@ -21,7 +21,7 @@ from safepoint.policy import parse_policy
 from safepoint.reader import load_run
 from safepoint.reader.documents import Document, load_documents
 from safepoint.recorder.errors import IllegalRecord, RecorderError, ResolutionRefused, RunEnded
-from safepoint.recorder.journal import Journal, require_appendable, require_claimable, workflow_of
+from safepoint.recorder.journal import Journal, require_claimable, workflow_of
 from safepoint.recorder.log import Clock, StoreAt, new_nonce, open_at
 from safepoint.store import AbsentError
 from safepoint.store.layout import run_prefix
@@ -104,7 +104,7 @@ def resolve_action(
     now = clock()
     action = _resolvable(run, action_id, outcome)
     _require_sound(evaluate(run, given.facts, settings, None, now), owned=outcome != "committed")
-    head = require_appendable(run) if outcome == "committed" else require_claimable(run)
+    head = require_claimable(run)
     journal = Journal(opened, run_id, nonce=nonce(), clock=clock)
     journal.follow(run.records)
     proof = {"kind": "human", "ref": evidence, "by": by, "observedAt": format_time(now)}

@@ -14,7 +14,7 @@ from safepoint.core.fault import Fault
 from safepoint.core.timestamp import SECOND
 from safepoint.model.action import Action
 from safepoint.model.approvals import Approval, fold_approvals
-from safepoint.model.journal import ENDED, Level
+from safepoint.model.journal import ENDED
 from safepoint.model.ledger import fold_ledger
 from safepoint.model.record import Record
 from safepoint.model.run import Run
@@ -60,6 +60,7 @@ class Journal(Log):
 
     def learn(self, record: Record) -> None:
         """Fold one more record."""
+        self._seen_epoch = max(self._seen_epoch, record.epoch)
         if record.nonce == self.nonce and record.epoch:
             self.last_sign = max(self.last_sign, record.created or 0)
         learn = {
@@ -86,7 +87,6 @@ class Journal(Log):
         if record.value["event"] == "released":
             self._released = True
             return
-        self._seen_epoch = max(self._seen_epoch, record.epoch)
         self._released = False
         self._ttl = int(record.value["ttlSeconds"]) * SECOND
         self.branch = record.value.get("branch")
@@ -202,8 +202,8 @@ def workflow_of(run: Run) -> str | None:
     return first.value.get("workflow") if first and first.kind == "run" else None
 
 
-def require_appendable(run: Run) -> int:
-    """The number of the journal's last record, behind which another one can be put.
+def require_claimable(run: Run) -> int:
+    """The number of the journal's last record, behind which another one can be claimed.
 
     Raises:
         RecorderError: the journal does not lie as numbered objects.
@@ -214,17 +214,3 @@ def require_appendable(run: Run) -> int:
             "it; copy it to a new store first"
         )
     return run.head.sequence
-
-
-def require_claimable(run: Run) -> int:
-    """The number of the journal's last record, behind which a lease can be put.
-
-    Raises:
-        RecorderError: it cannot; the message says why.
-    """
-    if run.level is not Level.FENCED and any(record.epoch for record in run.records):
-        raise RecorderError(
-            f"run {run.run_id} was written without leases, and a lease now would make its earlier records nobody's; "
-            "go on with the writer that wrote it"
-        )
-    return require_appendable(run)

@@ -67,6 +67,12 @@ class Asked:
     facts: Mapping[str, Any] | None = None
     facts_file: str | None = None
 
+    def answer(self, action_id: str) -> str | None:
+        """What the facts say of an action."""
+        probe = ((self.facts or {}).get("probes") or {}).get(action_id) or {}
+        result: str | None = probe.get("result")
+        return result
+
     def command(self, name: str, run_id: str, *more: str) -> str:
         """The line to copy."""
         return " ".join(["safepoint", name, *map(quote, (self.store, "--run", run_id, *more))])
@@ -193,7 +199,7 @@ def _answers(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
         if line not in said:
             said.add(line)
             yield [line, *_how(document, need, asked)]
-    answerable = [need for need in missing if _facts_can_answer(document, need)]
+    answerable = [need for need in missing if _facts_can_answer(document, need, asked)]
     if answerable:
         file = asked.facts_file or "facts.json"
         yield [
@@ -229,37 +235,43 @@ def _how(document: Mapping[str, Any], need: Mapping[str, Any], asked: Asked) -> 
 
 
 def _resolution(document: Mapping[str, Any], action: str, asked: Asked) -> Iterator[str]:
-    answer = (((asked.facts or {}).get("probes") or {}).get(action) or {}).get("result")
-    if answer in {"notApplied", "unknown"}:
+    answer = asked.answer(action)
+    if answer is not None:
         yield f"The facts say {answer}. That settles nothing: no probe can prove it here, so a human takes the risk."
     names = ", ".join(plain(repr(str(name))) for name in (asked.store, document["runId"], action))
-    facts = f", facts={plain(repr(asked.facts_file))}" if asked.facts_file else ""
     yield "Record the answer; in Python:"
     yield f"  safepoint.recorder.resolve_action({names},"
-    yield f"      outcome='FILL IN', by='FILL IN: you', evidence='FILL IN: where to look it up'{facts})"
+    if asked.facts_file:
+        yield f"      facts={plain(repr(asked.facts_file))},"
+    yield "      outcome='FILL IN', by='FILL IN: you', evidence='FILL IN: where to look it up')"
     yield "outcome: committed (it happened), failed (it did not, and never will), abandoned (nobody will know)."
 
 
-def _facts_can_answer(document: Mapping[str, Any], need: Mapping[str, Any]) -> bool:
+def _facts_can_answer(document: Mapping[str, Any], need: Mapping[str, Any], asked: Asked) -> bool:
     kind, subject = need["kind"], need["subject"]
     if kind == "approval":
         # Only a question that is still open is answered by facts; another one has to be asked in the run.
         return any(reason["code"] == "SP780" for reason in document["reasons"])
     if kind == "human":
+        # A human's no changes nothing as a fact; once it was given, only the record is left.
         handed = {item.get("actionId") for item in document["plan"] if item["do"] == "handOver"}
-        return subject in handed and need["message"].startswith(_RESOLVABLE)
+        return (
+            subject in handed
+            and need["message"].startswith(_RESOLVABLE)
+            and asked.answer(str(subject)) is None
+        )
     return kind != "fact" or is_a_fact(need)
 
 
 def _where_to_write(needs: Sequence[Mapping[str, Any]], asked: Asked, file: str) -> Iterator[str]:
-    if asked.facts is None:
-        humans = all(need["kind"] == "human" for need in needs)
-        or_else = "Or, if you found that it happened, write it" if humans else "Write what you found"
-        yield f"{or_else} into a facts file, say {file}:"
-        return
-    yield f"Add what you found to {plain(file)}, or change there what it already says of it:"
-    if asked.facts.get("owners") and any(need["kind"] == "probe" for need in needs):
-        yield "(leave owners as they are: a later time of death makes the wait longer)"
+    if all(need["kind"] == "human" for need in needs):
+        yield f"Or, only if it happened, {'add that to' if asked.facts else 'write it into'} {plain(file)}:"
+    elif asked.facts is None:
+        yield f"Write what you found into a facts file, say {plain(file)}:"
+    else:
+        yield f"Add what you found to {plain(file)}, or change there what it already says of it:"
+        if asked.facts.get("owners") and any(need["kind"] == "probe" for need in needs):
+            yield "(leave owners as they are: a later time of death makes the wait longer)"
 
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z")
@@ -287,7 +299,7 @@ def plain_lines(text: str) -> list[str]:
 
 
 def _plan(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
-    if not document["plan"] or (document["verdict"] == "no_op" and document["goal"] != "inspect"):
+    if not document["plan"] or _is_idle(document):
         return
     yield f"\n{screen.paint('plan', 'bold')}\n"
     rows: list[list[Cell]] = []
@@ -303,13 +315,18 @@ def _plan(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     yield screen.table(("what", "do", "key", "reason", "that is"), rows)
 
 
+def _is_idle(document: Mapping[str, Any]) -> bool:
+    """Whether nothing is to be done and nobody asked to look."""
+    return bool(document["verdict"] == "no_op" and document["goal"] != "inspect")
+
+
 def _basis(document: Mapping[str, Any], asked: Asked, screen: Screen) -> Iterator[str]:
     yield ""
-    if document["notChecked"]:
+    if document["notChecked"] and not _is_idle(document):
         unchecked = "; ".join(map(plain, document["notChecked"]))
         yield screen.paint(f"not checked: {unchecked}", "dim")
-        if asked.facts is None and "facts." in unchecked:
-            hint = "facts are given with --facts FILE; safepoint schema facts --example shows some"
+        if "facts." in unchecked:
+            hint = "facts are given with --facts FILE; safepoint schema facts --example shows their form"
             yield screen.paint(f"             {hint}", "dim")
     basis = document["basis"]
     head = basis["journal"]

@@ -61,15 +61,18 @@ def is_a_fact(need: Mapping[str, Any]) -> bool:
 
 
 def _probe(kind: str, known: Mapping[str, Any] | None, when: str) -> dict[str, Any]:
-    result = "applied, notApplied or unknown"
     if kind == "human":
-        result = "applied, if you found it; no other answer changes anything here"
+        return {
+            "result": f"{FILL_IN}: applied; no other answer changes anything here",
+            "consistency": "strong",
+            "observedAt": when,
+        }
     probe: dict[str, Any] = {
-        "result": f"{FILL_IN}: {result}",
+        "result": f"{FILL_IN}: applied, notApplied or unknown",
         "consistency": f"{FILL_IN}: strong (the answer covers all that was applied before you asked) or eventual",
         "observedAt": when,
     }
-    if known is not None and kind == "probe":
+    if known is not None:
         probe["attempts"] = int(known.get("attempts") or 1) + 1
     return probe
 

@@ -35,10 +35,15 @@ def judge(case: Case, opinion: Opinion) -> None:
         opinion.need("human", run.run_id, "find the missing records, or the caller's true epoch")
     ends = case.lease_ends
     if owner and ends is not None and case.now < ends and case.owner_death is None and not case.caller_owns:
+        message = f"the lease of epoch {owner.epoch} is live for another {in_words(ends - case.now)}"
+        if case.facts.death(owner.epoch) is not None:
+            message += (
+                "; the death in the facts does not count, for it lies in the future or before a sign of life"
+            )
         opinion.say(
             "SP721",
             "wait",
-            f"the lease of epoch {owner.epoch} is live for another {in_words(ends - case.now)}",
+            message,
             evidence=owner.lease,
             pointer="/ttlSeconds",
             until=ends,

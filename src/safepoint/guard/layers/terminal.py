@@ -31,7 +31,7 @@ def judge(case: Case, opinion: Opinion) -> None:
         return
     evidence = run.cancel_requested or ended
     if run.open_actions:
-        probes = [action for action in run.open_actions if case.can_probe(action)]
+        probes = [a for a in run.open_actions if case.can_probe(a) and case.probe(a) is None]
         opinion.say(
             "SP712",
             "reconcile" if len(probes) == len(run.open_actions) else "hand_over",
