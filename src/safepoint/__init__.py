@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from safepoint.api import Finding as Finding
     from safepoint.api import InputRefusedError as InputRefusedError
     from safepoint.api import Migrated as Migrated
+    from safepoint.api import SeveralStoresError as SeveralStoresError
     from safepoint.api import Store as Store
     from safepoint.api import StoreError as StoreError
     from safepoint.api import UnknownRunError as UnknownRunError
@@ -33,6 +34,7 @@ __all__ = [
     "Finding",
     "InputRefusedError",
     "Migrated",
+    "SeveralStoresError",
     "Store",
     "StoreError",
     "UnknownRunError",

@@ -208,6 +208,12 @@ def test_foreign_json_is_left_out_of_a_folder_and_refused_by_name(store: Path) -
     assert [codes(s) for s in scans(store / "package.json")] == [["SP003"]]
 
 
+def test_a_damaged_record_in_a_folder_is_not_taken_for_somebody_elses_file(store: Path) -> None:
+    (store / "b.json").write_bytes(b'{"chekpointId":"cp-1","runId":"run-1","schemaVersion":"v2"}')
+    found = [s for s in scans(store) if "SP003" in codes(s)]
+    assert ["checkpointId" in fault.message for s in found for fault in s.faults] == [True]
+
+
 def test_documents_are_no_runs(tmp_path: Path) -> None:
     (tmp_path / "policy.json").write_bytes(b'{"recordType":"policy","schemaVersion":"v3"}')
     [found] = scans(tmp_path)

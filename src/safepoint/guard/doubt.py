@@ -168,7 +168,7 @@ def _probe(case: Case, opinion: Opinion, action: Action) -> None:
             "reconcile",
             f"a probe did not find it, which proves nothing yet: {wanting}",
         )
-        opinion.need("probe", action.action_id, wanting)
+        opinion.need("probe", action.action_id, f"ask again: {wanting}")
         if any(case.death_of(attempt.epoch) is None for attempt in action.open_attempts):
             epochs = sorted({a.epoch for a in action.open_attempts if case.death_of(a.epoch) is None})
             opinion.need(

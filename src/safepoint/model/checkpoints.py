@@ -116,31 +116,37 @@ def claims_without_effect(record: Record, actions: Mapping[str, Action]) -> bool
 
 
 _MEMBERS = ("writePerformed", "externalMessageSent")
+_EITHER = "either"
 
 
-def _kinds(action: Action) -> tuple[str, ...]:
-    """Which members of ``sideEffectStatus`` an effect can make true; an undeclared one either."""
-    if action.declares.effect == "read":
-        return ()
-    if action.declares.effect == "message":
-        return ("externalMessageSent",)
-    return ("writePerformed",) if action.declares.declared and action.declares.effect != "other" else _MEMBERS
+def _proves(action: Action) -> str | None:
+    """Which member of ``sideEffectStatus`` must not be false once the effect is committed; of some, one of the two."""
+    effect = action.declares.effect
+    if effect == "read":
+        return None
+    return {"message": "externalMessageSent", "write": "writePerformed", "payment": "writePerformed"}.get(
+        effect, _EITHER
+    )
 
 
 def _firsts(actions: Iterable[Action]) -> tuple[dict[str, int], dict[str, int]]:
-    """For each member: the first sequence at which such an effect was begun at all, and surely committed."""
+    """For each member the first sequence at which an effect was begun that can make it true, and that forbids false."""
     begun: dict[str, int] = {}
     committed: dict[str, int] = {}
+
+    def note(firsts: dict[str, int], member: str, number: int | None) -> None:
+        firsts[member] = min(firsts.get(member, number or 0), number or 0)
+
     for action in actions:
-        kinds = _kinds(action)
+        proves = _proves(action)
+        if proves is None:
+            continue
         for attempt in action.attempts:
-            number, done = attempt.opened.sequence or 0, attempt.record.sequence or 0
-            for member in kinds:
-                begun[member] = min(begun.get(member, number), number)
-                if attempt.status == "committed" and kinds != _MEMBERS:
-                    committed[member] = min(committed.get(member, done), done)
-            if attempt.status == "committed" and kinds == _MEMBERS:
-                committed["either"] = min(committed.get("either", done), done)
+            # Some call a message a write as well; a write is never a message.
+            for member in _MEMBERS if proves != "writePerformed" else _MEMBERS[:1]:
+                note(begun, member, attempt.opened.sequence)
+            if attempt.status == "committed":
+                note(committed, proves, attempt.record.sequence)
     return begun, committed
 
 
@@ -157,7 +163,7 @@ def _contradictions(
         if said.get(member) is True and begun.get(member, here) >= here:
             message = f"{member} is true, but the ledger holds no such effect before this checkpoint"
             yield Fault("SP502", message, pointer, place=record.place)
-    if all(said.get(member) is False for member in _MEMBERS) and committed.get("either", here) < here:
+    if all(said.get(member) is False for member in _MEMBERS) and committed.get(_EITHER, here) < here:
         message = "nothing was done, it says, but the ledger holds an effect committed before this checkpoint"
         yield Fault("SP502", message, "/sideEffectStatus", place=record.place)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from safepoint.core.fault import Fault, Place
+from safepoint.core.kind import resembles_record
 from safepoint.core.timestamp import parse_time
 from safepoint.model.journal import Unread
 from safepoint.model.record import Record
@@ -201,7 +202,7 @@ def _read_loose(
         if not named and not entry.key.endswith((".json", ".jsonl")):
             continue
         for reading in _read(store, entry, parse_key(entry.key) if in_store else None):
-            if reading.foreign and not named:
+            if reading.foreign and not named and resembles_record(reading.value) is None:
                 note = Fault("SP004", "JSON that is not a Safepoint record; left out", place=reading.place)
                 yield Reading(reading.place, reading.data, faults=(note,))
             else:
