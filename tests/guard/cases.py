@@ -76,7 +76,7 @@ def integrity() -> Iterator[Case]:
         "hand_over",
         ["SP103"],
         files={"runs/run-1/journal/0000000003.json": b'{"recordType":"checkpoint","runId":"run-1","checkpo'},
-        source="field case 9: hive#7263",
+        source="hive#7263",
     )
     yield Case(
         "no-checkpoint-yet",
@@ -84,7 +84,7 @@ def integrity() -> Iterator[Case]:
         Journal().begin(),
         "resume",
         ["SP702"],
-        source="field case 9: hive#7263",
+        source="hive#7263",
     )
     yield Case(
         "attempt-unreadable",
@@ -93,7 +93,7 @@ def integrity() -> Iterator[Case]:
         "hand_over",
         ["SP111"],
         files={JOURNAL_4: b""},
-        source="field case 1: claude-code#52387",
+        source="claude-code#52387",
     )
     yield Case(
         "sequence-missing",
@@ -116,7 +116,7 @@ def integrity() -> Iterator[Case]:
         "hand_over",
         ["SP216"],
         files={JOURNAL_4: b'{"recordType":"checkpoint","schemaVersion":"v4","runId":"run-1","saga":true}'},
-        source="field case 23: openai-agents PR#2502",
+        source="openai-agents PR#2502",
     )
     yield Case(
         "tail-cut",
@@ -169,7 +169,7 @@ def integrity() -> Iterator[Case]:
         started(lastLedgerSequence=12),
         "hand_over",
         ["SP501"],
-        source="field case 13 B: langgraph#8039",
+        source="langgraph#8039",
     )
     yield Case(
         "ledger-ahead-of-checkpoint",
@@ -181,7 +181,7 @@ def integrity() -> Iterator[Case]:
         .ledger(6, "committed", "b"),
         "resume",
         ["SP760", "SP760"],
-        source="field case 13 A: langgraph#8039",
+        source="langgraph#8039",
     )
     yield Case(
         "only-the-writers-version-differs",
@@ -189,7 +189,7 @@ def integrity() -> Iterator[Case]:
         started(**{"x-writer": "0.0.1"}),
         "resume",
         ["SP799"],
-        source="field case 22: agent-framework#6466",
+        source="agent-framework#6466",
     )
 
 
@@ -267,7 +267,7 @@ def ownership() -> Iterator[Case]:
         "wait",
         ["SP721"],
         now=2 + 60 + 3,
-        source="field case 18: occurrent#659",
+        source="occurrent#659",
     )
     yield Case(
         "lease-live-owner-dead",
@@ -304,7 +304,7 @@ def ownership() -> Iterator[Case]:
         "hand_over",
         ["SP304", "SP766"],
         now=400,
-        source="field case 17: claude-code#39151",
+        source="claude-code#39151",
     )
 
 
@@ -471,7 +471,7 @@ def budget() -> Iterator[Case]:
         "hand_over",
         ["SP752"],
         now=5000,
-        source="field case 30: fabrik#1414",
+        source="fabrik#1414",
     )
     yield Case(
         "no-progress-given-up",
@@ -567,7 +567,7 @@ def effects() -> Iterator[Case]:
         open_send,
         "hand_over",
         ["SP766"],
-        source="field case 10: crewAI#5802",
+        source="crewAI#5802",
     )
     open_keyed = started().ledger(3, "attempting", declares=KEYED)
     yield Case(
@@ -576,7 +576,7 @@ def effects() -> Iterator[Case]:
         open_keyed,
         "resume",
         ["SP763"],
-        source="field case 10: crewAI#5802",
+        source="crewAI#5802",
     )
     yield Case(
         "lost-answer-probe",
@@ -584,7 +584,7 @@ def effects() -> Iterator[Case]:
         started().ledger(3, "attempting", declares=PROBED),
         "reconcile",
         ["SP765"],
-        source="field case 10: crewAI#5802",
+        source="crewAI#5802",
     )
     timed_out = started().ledger(3, "attempting")
     timed_out.ledger(
@@ -596,7 +596,7 @@ def effects() -> Iterator[Case]:
         timed_out,
         "hand_over",
         ["SP766"],
-        source="field case 11: trading-gpt#94",
+        source="trading-gpt#94",
     )
     long_call = Journal().begin(ttl=180).checkpoint(2).ledger(3, "attempting")
     yield Case(
@@ -606,7 +606,7 @@ def effects() -> Iterator[Case]:
         "wait",
         ["SP721", "SP766"],
         now=100,
-        source="field case 12: langgraph#7417",
+        source="langgraph#7417",
     )
     yield Case(
         "long-call-lease-lapsed",
@@ -615,7 +615,7 @@ def effects() -> Iterator[Case]:
         "hand_over",
         ["SP766"],
         now=203,
-        source="field case 12: langgraph#7417",
+        source="langgraph#7417",
     )
     yield Case(
         "key-lapsed",
@@ -782,7 +782,7 @@ def world() -> Iterator[Case]:
         asked("rejected"),
         "hand_over",
         ["SP781"],
-        source="field case 16: mastra PR#20487",
+        source="mastra PR#20487",
     )
     yield Case(
         "approval-expired",
@@ -790,7 +790,7 @@ def world() -> Iterator[Case]:
         asked("granted", expires=100),
         "hand_over",
         ["SP782"],
-        source="field case 15: octos#1451",
+        source="octos#1451",
     )
     yield Case(
         "approval-for-other-content",
@@ -798,7 +798,7 @@ def world() -> Iterator[Case]:
         asked("granted", shown=digest("a")).ledger(6, "planned"),
         "hand_over",
         ["SP761", "SP783"],
-        source="field case 14: extra-org/extra#139",
+        source="extra-org/extra#139",
     )
     yield Case(
         "approval-consumed-by-the-same-action",
@@ -1028,7 +1028,7 @@ def weak_levels() -> Iterator[Case]:
         ["SP703", "SP760"],
         files={**saved, checkpoints: torn},
         facts=vouched,
-        source="field case 8: Lightning#19970",
+        source="Lightning#19970",
     )
     yield Case(
         "ledger-torn",
@@ -1038,7 +1038,7 @@ def weak_levels() -> Iterator[Case]:
         ["SP113", "SP760"],
         files={**saved, ledger: _v2("ledger", externalRef="m-1") + b"\n" + _v2("ledger")[:40]},
         facts=vouched,
-        source="field case 1: claude-code#52387",
+        source="claude-code#52387",
     )
 
 
