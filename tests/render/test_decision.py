@@ -203,7 +203,7 @@ def test_stale_facts_are_observed_again_or_left_out() -> None:
 
 
 def test_a_human_can_answer_in_the_facts_or_in_the_journal() -> None:
-    wanted = [need("human", "send", "find out whether it was applied")]
+    wanted = [need("outcome", "send", "find out whether it was applied")]
     shown = text("hand_over", missingEvidence=wanted, plan=[HANDED])
     assert "safepoint.recorder.resolve_action('my store', 'run 1', 'send'," in shown
     assert "Or, only if it happened, write it into facts.json:" in shown
@@ -211,7 +211,7 @@ def test_a_human_can_answer_in_the_facts_or_in_the_journal() -> None:
 
 
 def test_a_humans_no_is_acknowledged_and_the_way_out_is_named() -> None:
-    wanted = [need("human", "send", "find out whether it was applied")]
+    wanted = [need("outcome", "send", "find out whether it was applied")]
     asked = given(probes={"send": {"result": "notApplied"}})
     shown = text("hand_over", asked, missingEvidence=wanted, plan=[HANDED])
     assert "The facts say notApplied. That settles nothing" in shown

@@ -81,7 +81,7 @@ class Missing:
     """Evidence that would change the answer."""
 
     kind: str
-    """``probe``, ``approval``, ``fact``, ``owner`` or ``human``."""
+    """``probe``, ``approval``, ``fact``, ``owner``, ``outcome`` (what became of an action) or ``human``."""
     subject: str
     message: str
 

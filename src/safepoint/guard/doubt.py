@@ -60,7 +60,7 @@ def in_doubt(case: Case, opinion: Opinion, action: Action) -> None:
             "hand_over",
             f"in doubt, and {_why_key_fails(case, action)}: a re-send would be a new request",
         )
-        opinion.need("human", action.action_id, "find out at the provider whether it was applied")
+        opinion.need("outcome", action.action_id, "find out at the provider whether it was applied")
     else:
         opinion.decide(
             action,
@@ -69,7 +69,9 @@ def in_doubt(case: Case, opinion: Opinion, action: Action) -> None:
             "hand_over",
             "it may or may not have happened, and neither a key nor a probe can tell",
         )
-        opinion.need("human", action.action_id, "find out whether it was applied, and record what was found")
+        opinion.need(
+            "outcome", action.action_id, "find out whether it was applied, and record what was found"
+        )
 
 
 def _key_holds(case: Case, opinion: Opinion, action: Action) -> bool:
@@ -155,7 +157,7 @@ def _probe(case: Case, opinion: Opinion, action: Action) -> None:
             f"it may or may not have happened, and {case.policy.probes_per_action} probes could not tell"
         )
         opinion.decide(action, "handOver", "SP774", "hand_over", message)
-        opinion.need("human", action.action_id, "find out at the provider whether it was applied")
+        opinion.need("outcome", action.action_id, "find out at the provider whether it was applied")
     elif probe is None or probe.get("result") != "notApplied":
         found = "its probe could not tell" if probe else f"its tool declares a probe ({how})"
         opinion.decide(action, "reconcile", "SP765", "reconcile", f"it may or may not have happened; {found}")

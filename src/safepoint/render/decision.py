@@ -217,11 +217,9 @@ _WHO: Mapping[str, str] = {
     "approval": "Approval {}",
     "fact": "Fact {}",
     "owner": "Owner of {}",
+    "outcome": "A human, about {}",
     "human": "A human, about {}",
 }
-
-_RESOLVABLE = ("find out", "settle")
-"""How a human's task begins whose answer `resolve_action` records."""
 
 
 def _how(document: Mapping[str, Any], need: Mapping[str, Any], asked: Asked) -> Iterator[str]:
@@ -230,7 +228,7 @@ def _how(document: Mapping[str, Any], need: Mapping[str, Any], asked: Asked) -> 
         yield "Observe again all that they say, then set observedAt; when an owner was seen dead stays as it is."
         yield "Or leave them out: once the lease has lapsed, nobody need prove that its owner is dead:"
         yield f"  {asked.again(document['runId'], None)}"
-    if need["kind"] == "human" and need["message"].startswith(_RESOLVABLE):
+    if need["kind"] == "outcome":
         yield from _resolution(document, str(need["subject"]), asked)
 
 
@@ -252,19 +250,15 @@ def _facts_can_answer(document: Mapping[str, Any], need: Mapping[str, Any], aske
     if kind == "approval":
         # Only a question that is still open is answered by facts; another one has to be asked in the run.
         return any(reason["code"] == "SP780" for reason in document["reasons"])
-    if kind == "human":
+    if kind == "outcome":
         # A human's no changes nothing as a fact; once it was given, only the record is left.
         handed = {item.get("actionId") for item in document["plan"] if item["do"] == "handOver"}
-        return (
-            subject in handed
-            and need["message"].startswith(_RESOLVABLE)
-            and asked.answer(str(subject)) is None
-        )
-    return kind != "fact" or is_a_fact(need)
+        return subject in handed and asked.answer(str(subject)) is None
+    return kind != "human" and (kind != "fact" or is_a_fact(need))
 
 
 def _where_to_write(needs: Sequence[Mapping[str, Any]], asked: Asked, file: str) -> Iterator[str]:
-    if all(need["kind"] == "human" for need in needs):
+    if all(need["kind"] == "outcome" for need in needs):
         yield f"Or, only if it happened, {'add that to' if asked.facts else 'write it into'} {plain(file)}:"
     elif asked.facts is None:
         yield f"Write what you found into a facts file, say {plain(file)}:"

@@ -41,7 +41,7 @@ def facts_to_fill_in(
         }
     for need in needs:
         subject = str(need["subject"])
-        if need["kind"] in {"probe", "human"}:
+        if need["kind"] in {"probe", "outcome"}:
             known = ((given or {}).get("probes") or {}).get(subject)
             facts.setdefault("probes", {})[subject] = _probe(need["kind"], known, when)
         elif need["kind"] == "owner":
@@ -61,7 +61,7 @@ def is_a_fact(need: Mapping[str, Any]) -> bool:
 
 
 def _probe(kind: str, known: Mapping[str, Any] | None, when: str) -> dict[str, Any]:
-    if kind == "human":
+    if kind == "outcome":
         return {
             "result": f"{FILL_IN}: applied; no other answer changes anything here",
             "consistency": "strong",

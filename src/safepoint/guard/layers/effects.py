@@ -127,7 +127,7 @@ def _prepared(case: Case, opinion: Opinion, action: Action) -> None:
     elif expires is None:
         opinion.decide(action, "handOver", "SP770", "hand_over", "a reservation is held, of unknown expiry")
         opinion.need(
-            "human", action.action_id, "find out at the provider whether the reservation still stands"
+            "outcome", action.action_id, "find out at the provider whether the reservation still stands"
         )
     elif case.now + case.policy.skew >= parse_time(expires):
         opinion.decide(action, "run", "SP770", "resume", "the reservation has expired; reserve again")

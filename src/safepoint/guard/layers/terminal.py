@@ -41,7 +41,7 @@ def judge(case: Case, opinion: Opinion) -> None:
             pointer="/status",
         )
         for action in run.open_actions:
-            opinion.need("human", action.action_id, "settle this effect with evidence of what became of it")
+            opinion.need("outcome", action.action_id, "settle this effect with evidence of what became of it")
     elif run.status == "completed":
         opinion.say(
             "SP710",
