@@ -411,6 +411,15 @@ def compensation() -> Iterator[Case]:
         request=request("unwind"),
     )
     yield Case(
+        "unwind-what-was-found-absent",
+        "The probe proves that nothing happened; only that has to be recorded.",
+        started().ledger(3, "attempting", declares=PROBED),
+        "compensate",
+        ["SP745", "SP747"],
+        facts=facts(probes=not_found(190), **DEAD),
+        request=request("unwind"),
+    )
+    yield Case(
         "unwind-what-was-not-begun",
         "What was only planned is not begun.",
         started().ledger(3, "planned"),

@@ -328,3 +328,72 @@ def test_a_takeover_counts_whatever_it_calls_itself() -> None:
     for seconds in (1000, 2000, 3000):
         journal.claim(seconds, purpose="run")
     assert "SP752" in {reason.code for reason in judge(journal, 50_000).reasons}
+
+
+def refund_abandoned() -> Journal:
+    closed = {"class": "Closed", "message": None, "retryable": False, "sent": "yes"}
+    evidence = {"kind": "human", "ref": "t", "by": "ops", "observedAt": at(201)}
+    journal = started().ledger(3, "attempting", "pay", declares=PAY).ledger(4, "committed", "pay")
+    journal.ledger(5, "compensating", "pay").ledger(6, "attempting", "refund", compensates="pay")
+    journal.ledger(7, "failed", "refund", compensates="pay", error=closed).ledger(
+        8, "compensationFailed", "pay"
+    )
+    return journal.claim(200, purpose="resolution").ledger(201, "abandoned", "pay", evidence=evidence)
+
+
+def test_a_refund_that_was_given_up_is_not_forgotten() -> None:
+    journal = refund_abandoned().add("lease", 202, event="released")
+    assert journal.fold().actions["pay"].status == "abandoned"
+    assert judge(journal, 300).verdict == "hand_over"
+
+
+def test_evidence_behind_a_withdrawal_counts() -> None:
+    journal = started().ledger(3, "attempting", declares=PAY).ledger(4, "failed").ledger(5, "cancelled")
+    found = {"actionId": "send", "attemptNumber": 1, "result": "applied", "kind": "human", "by": "ops"}
+    journal.add("evidence", 6, **found, observedAt=at(6))
+    assert journal.fold().actions["send"].status == "committed"
+    assert judge(journal, 200, asked=request("unwind")).verdict == "compensate"
+
+
+APPLIED = {"send": {"result": "applied", "consistency": "strong", "observedAt": at(195), "externalRef": None}}
+
+
+@pytest.mark.parametrize("probes", [APPLIED, not_found(195)])
+@pytest.mark.parametrize("how", [declares(effect="read"), {**PAY, "probe": "byQuery"}])
+def test_a_run_that_goes_backwards_never_resumes(how: dict[str, Any], probes: dict[str, Any]) -> None:
+    journal = started().ledger(3, "attempting", declares=how)
+    decision = judge(journal, 200, facts(199, owners=[dead()], probes=probes), request("unwind"))
+    assert decision.verdict != "resume"
+
+
+def test_a_compensation_that_failed_for_good_is_not_compensated() -> None:
+    closed = {"class": "Closed", "message": None, "retryable": False, "sent": "yes"}
+    journal = started().ledger(3, "attempting", "pay", declares=PAY).ledger(4, "committed", "pay")
+    journal.ledger(5, "compensating", "pay").ledger(6, "attempting", "refund", compensates="pay")
+    journal.ledger(7, "failed", "refund", compensates="pay", error=closed)
+    assert judge(journal, 300).verdict == "hand_over"
+
+
+def test_contradicting_declarations_declare_nothing() -> None:
+    journal = started().ledger(3, "planned", declares=declares(effect="read"))
+    assert judge(journal.ledger(4, "attempting", declares=declares()), 200).verdict == "hand_over"
+
+
+def test_an_empty_entry_of_the_catalogue_is_an_entry() -> None:
+    journal = started().ledger(3, "attempting", declares=None)
+    assert judge(journal, 200, actions={"notify": KEYED}).verdict == "resume"
+    assert judge(journal, 200, actions={"notify": KEYED, "send": {}}).verdict == "hand_over"
+
+
+def test_an_unrelated_grant_does_not_open_a_gate() -> None:
+    journal = asked(Journal().begin(), 2, "requested", "granted", actionId="other", name="o")
+    assert judge(journal.checkpoint(5, reason="humanGate"), 200).verdict == "wait"
+
+
+def test_what_must_be_undone_first_was_done_last() -> None:
+    release = declares(reversibility="compensatable", compensation="release", compensationConsumesKey=True)
+    journal = started().ledger(3, "attempting", "pay", declares=PAY).ledger(4, "committed", "pay")
+    journal.ledger(5, "attempting", "hold", declares=release)
+    assert [item.action_id for item in judge(journal, 200).plan] == ["hold", "pay"]
+    journal = started().ledger(3, "attempting", "mail").ledger(4, "committed", "mail")
+    assert judge(journal.ledger(5, "attempting", "hold", declares=release), 200).verdict == "hand_over"

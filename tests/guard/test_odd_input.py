@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from journals import Journal, at, declares
-from questions import PROBED, dead, facts, judge, not_found, started
+from journals import Journal, at, declares, digest
+from questions import KEYED, NATURAL, PAY, PROBED, dead, facts, judge, not_found, started
 
 from safepoint.core.fault import Fault
 from safepoint.model.journal import Unread
@@ -91,3 +91,104 @@ def test_somebody_knew_after_all() -> None:
         observedAt=at(102),
     )
     assert journal.fold().actions["send"].status == "committed"
+
+
+# honest runs go on
+
+
+def asked(journal: Journal, seconds: float, *events: str, **members: Any) -> Journal:
+    for number, event in enumerate(events):
+        value = {"approvalId": "ap-1", "event": event, "contentDigest": digest("f"), "actor": "eve"}
+        journal.add("approval", seconds + number / 10, **{**value, "expiresAt": at(3600), **members})
+    return journal
+
+
+def test_a_gate_that_was_passed_before_the_crash_is_not_asked_again() -> None:
+    gate = asked(started(reason="humanGate"), 3, "requested", "granted", "consumed", actionId="send")
+    assert judge(gate.ledger(4, "attempting").ledger(5, "committed")).verdict == "resume"
+
+
+def test_an_approval_of_a_checkpoint_is_spent_on_an_action() -> None:
+    gate = asked(started(reason="humanGate"), 3, "requested", "granted", checkpointId="cp-1")
+    spent = {
+        "approvalId": "ap-1",
+        "event": "consumed",
+        "checkpointId": "cp-1",
+        "actionId": "send",
+        "actor": None,
+    }
+    gate.add("approval", 4, **spent, contentDigest=digest("f"), expiresAt=at(3600))
+    run = gate.ledger(5, "attempting", declares=KEYED)
+    assert judge(run).verdict == "resume"
+
+
+def test_what_the_catalogue_let_a_new_owner_repeat_is_no_fault() -> None:
+    journal = started().ledger(3, "attempting", declares=None)
+    journal.claim(100, purpose="recovery").ledger(101, "attempting", declares=None).ledger(
+        102, "committed", declares=None
+    )
+    assert judge(journal.checkpoint(103, "cp-2"), 400, actions={"send": KEYED}).verdict == "resume"
+
+
+def test_a_proof_of_death_never_makes_the_wait_longer() -> None:
+    journal = started().ledger(3, "attempting", declares=NATURAL)
+    assert judge(journal).verdict == "resume"
+    assert judge(journal, 200, facts(199, owners=[dead(1, 195)])).verdict == "resume"
+    probed = started().ledger(3, "attempting", declares=PROBED)
+    known = {"probes": not_found(185)}
+    assert judge(probed, 200, facts(199, owners=[dead(1, 110)], **known)).verdict == "resume"
+    assert judge(probed, 200, facts(199, owners=[dead(1, 110), dead(1, 190)], **known)).verdict == "resume"
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "message", "retryable"),
+    [
+        ("ConnectTimeout", "no", None, True),
+        ("ValidationError", "yes", "subscription is cancelled", False),
+    ],
+)
+def test_a_definite_refusal_is_one_whatever_its_text(
+    name: str, sent: str, message: str | None, retryable: bool
+) -> None:
+    error = {"class": name, "message": message, "retryable": retryable, "sent": sent}
+    journal = started().ledger(3, "attempting").ledger(4, "failed", error=error)
+    assert journal.fold().actions["send"].status == "failed"
+
+
+def test_a_humans_answer_is_a_sign_of_life_of_the_run() -> None:
+    hours = 28 * 3600
+    gate = asked(
+        started(reason="humanGate"),
+        hours - 10,
+        "requested",
+        "granted",
+        actionId="send",
+        expiresAt=at(hours + 3600),
+    )
+    assert judge(gate, hours).verdict == "resume"
+
+
+def test_a_wish_to_stop_ends_a_run_whose_read_is_in_flight() -> None:
+    journal = (
+        started()
+        .ledger(3, "attempting", declares=declares(effect="read"))
+        .add("run", 5, status="cancelRequested")
+    )
+    assert judge(journal).verdict == "give_up"
+
+
+def test_a_wish_to_stop_does_not_leave_half_a_roll_back() -> None:
+    journal = started()
+    for seconds, name in ((3, "pay"), (5, "pay2")):
+        journal.ledger(seconds, "attempting", name, declares=PAY).ledger(seconds + 1, "committed", name)
+    journal.ledger(7, "compensating", "pay2")
+    for seconds, status in ((8, "attempting"), (9, "committed")):
+        journal.ledger(seconds, status, "refund", compensates="pay2")
+    journal.ledger(10, "compensated", "pay2").add("run", 11, status="cancelRequested")
+    assert judge(journal).verdict == "compensate"
+
+
+def test_a_long_name_does_not_break_the_decisions_schema() -> None:
+    names = [f"{'x' * 240}{number}" for number in range(30)]
+    decision = judge(started(requires={"resume": names}))
+    assert max(len(reason.message) for reason in decision.reasons) <= 1000

@@ -90,3 +90,47 @@ def test_what_is_compensated_last_was_done_first() -> None:
 
     decision = judge(weak(SAVED, done("first", 5), done("second", 6)), 200, VOUCHED, request("unwind"))
     assert [item.action_id for item in decision.plan] == ["second", "first"]
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        entry("inDoubt", 6, declares=declares()),
+        entry("prepared", 6, declares=declares(), reservation={"ref": "r", "expiresAt": at(900)}),
+    ],
+)
+@pytest.mark.parametrize("before", [entry("cancelled", 5), entry("abandoned", 5)])
+def test_what_is_in_doubt_after_a_withdrawal_is_in_doubt(
+    before: dict[str, Any], later: dict[str, Any]
+) -> None:
+    run = weak(SAVED, before, later)
+    assert run.actions["send"].status in {"inDoubt", "prepared"}
+
+
+def test_compensated_without_its_compensation_is_a_doubt() -> None:
+    assert judge(weak(SAVED, entry("compensated", 5)), 200, VOUCHED).verdict == "hand_over"
+
+
+def test_a_cut_off_counts_from_the_earliest_start() -> None:
+    keyed = declares(idempotency="keyed", dedupeWindowSeconds=100)
+    attempts = [
+        entry(
+            "attempting",
+            created,
+            requestFingerprint="sha256:" + "f" * 64,
+            declares=keyed,
+            attempt={"number": number, "startedAt": at(start), "deadline": at(start + 10)},
+        )
+        for number, created, start in ((1, None, 10), (2, 180, 180))
+    ]
+    owners = [{"holder": "w", "state": "dead", "proof": "exit", "observedAt": at(195)}]
+    known = facts(199, ledgerComplete=True, owners=owners)
+    assert judge(weak(SAVED, *attempts), 200, known).verdict == "hand_over"
+
+
+@pytest.mark.parametrize("ended", [None, 6])
+def test_the_end_of_a_run_without_an_order_accuses_nobody(ended: float | None) -> None:
+    evidence = {"kind": "response", "ref": "m", "by": None, "observedAt": at(6)}
+    end = {"recordType": "run", "createdAt": None if ended is None else at(ended), "status": "completed"}
+    run = weak(SAVED, entry("committed", 6, evidence=evidence), end)
+    assert (run.faults, run.status) == ((), "completed")

@@ -36,19 +36,20 @@ class Facts:
         found: Mapping[str, Any] = self.value.get(name) or {}
         return found
 
-    def death(self, epoch: int | None) -> int | None:
-        """When the owner of `epoch` was seen dead (nanoseconds); None where no fact says so, or one denies it.
+    def deaths(self, epoch: int | None) -> tuple[tuple[int, ...], ...]:
+        """For each owner that counts, the times (nanoseconds) at which it was seen dead; empty where one is alive.
 
         Only the epoch counts: a holder's name may be used again by a living worker. Runs without leases have no
-        epochs to tell their owners apart: with `epoch` None all that are named must be dead.
+        epochs to tell their owners apart: with `epoch` None all that are named count.
         """
         owners = [o for o in self.value.get("owners") or () if epoch is None or o.get("leaseEpoch") == epoch]
-        if not owners or any(owner.get("state") != "dead" for owner in owners):
-            return None
-        return max(self._seen(owner) for owner in owners)
-
-    def _seen(self, owner: Mapping[str, Any]) -> int:
-        return parse_time(owner.get("observedAt") or self.value["observedAt"])
+        if any(owner.get("state") != "dead" for owner in owners):
+            return ()
+        seen: dict[Any, list[int]] = {}
+        for owner in owners:
+            name = epoch if epoch is not None else (owner.get("leaseEpoch"), owner.get("holder"))
+            seen.setdefault(name, []).append(parse_time(owner.get("observedAt") or self.value["observedAt"]))
+        return tuple(tuple(times) for times in seen.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,20 +94,27 @@ class Case:
     def owner_death(self) -> int | None:
         """When the present owner was seen dead (nanoseconds), or None."""
         owner = self.run.ownership
-        death = self.death_of(owner.epoch if owner else 0)
-        beats = owner.beats if owner else ()
-        return None if death is None or any(beat > death for beat in beats) else death
+        return self.death_of(owner.epoch if owner else 0)
 
     def death_of(self, epoch: int) -> int | None:
-        """When the owner of `epoch` was seen dead (nanoseconds); None where that is not proven.
+        """When the owner of `epoch` was first seen dead (nanoseconds); None where that is not proven.
 
-        A death in the future, or before something that the dead wrote, is no proof of anything.
+        A death in the future, or before something that the dead wrote, is no proof of anything. Without leases it is
+        the time at which all owners that are named were dead.
         """
-        leased = self.run.ownership is not None
-        death = self.facts.death(epoch if leased else None)
-        epochs = [epoch] if leased else self.last_written
-        written = max((self.last_written.get(each, 0) for each in epochs), default=0)
-        return None if death is None or death > self.now or death < written else death
+        owner = self.run.ownership
+        deaths = self.facts.deaths(epoch if owner else None)
+        signs = [self.last_written.get(epoch, 0)] if owner else list(self.last_written.values())
+        if owner and owner.epoch == epoch:
+            signs.extend(owner.beats)
+        alive = max(signs, default=0)
+        proofs = [[death for death in times if alive <= death <= self.now] for times in deaths]
+        return max(min(times) for times in proofs) if proofs and all(proofs) else None
+
+    @property
+    def open_effects(self) -> tuple[Action, ...]:
+        """Open actions that may have changed the world; a read in flight leaves nothing to be settled."""
+        return tuple(action for action in self.run.open_actions if self.declares(action).effect != "read")
 
     @property
     def lease_ends(self) -> int | None:
@@ -118,7 +126,7 @@ class Case:
 
     def declares(self, action: Action) -> Declaration:
         """What the action's own record declares, else the policy's catalogue, else the worst."""
-        listed = self.policy.actions.get(action.action_id) or self.policy.actions.get(action.step_name)
+        listed = self.policy.actions.get(action.action_id, self.policy.actions.get(action.step_name))
         if action.declares.declared or listed is None:
             return action.declares
         return Declaration.from_value(listed)
@@ -147,12 +155,16 @@ class Case:
         No skew is granted to the future: a worse clock must never be a reason to go on.
         """
         return observed is not None and not (
-            self.now - self.policy.max_fact_age_seconds * SECOND <= observed <= self.now
+            self.now - self.policy.max_fact_age_seconds * SECOND < observed <= self.now
         )
 
     def can_probe(self, action: Action) -> bool:
         """Whether a probe could still change what is known of `action`."""
         return self.declares(action).probe != "none"
+
+
+_LONGEST = 1000
+"""Characters of a message; names in it may be long, and a decision must fit its schema."""
 
 
 @dataclass(slots=True)
@@ -185,6 +197,8 @@ class Opinion:
         key = evidence.place.key if evidence else None
         if evidence and evidence.place.line > 1:
             key = f"{key}:{evidence.place.line}"
+        if len(message) > _LONGEST:
+            message = message[: _LONGEST - 1] + "…"
         self.reasons.append(Reason(code, self.layer, verdict, message, key, pointer))
         if until is not None:
             self.not_before.append(min(until, LATEST))

@@ -11,6 +11,7 @@ from typing import Any
 from safepoint.core.timestamp import SECOND, parse_time
 from safepoint.guard.case import Case, Opinion, in_words
 from safepoint.guard.decision import shown
+from safepoint.guard.undo import can_undo, rest_can_be_undone
 from safepoint.model.action import Action
 
 
@@ -44,7 +45,12 @@ def in_doubt(case: Case, opinion: Opinion, action: Action) -> None:
         )
     elif declares.probe != "none":
         _probe(case, opinion, action)
-    elif declares.compensation and declares.compensation_consumes_key and action.key is not None:
+    elif (
+        declares.compensation_consumes_key
+        and can_undo(case, action)
+        and action.key
+        and rest_can_be_undone(case)
+    ):
         opinion.decide(
             action,
             "compensate",
@@ -109,16 +115,15 @@ def send_before(case: Case, action: Action) -> int | None:
 def _quiet_since(case: Case, action: Action) -> int | None:
     """When no open attempt can still take effect (nanoseconds), were all their workers to keep their deadlines.
 
-    The proven death of its worker, else its deadline, plus the settle time and twice the skew. None where neither is
-    known of one.
+    Its deadline, or the proven death of its worker where that came before, plus the settle time and twice the skew.
+    None where neither is known of one.
     """
     ends = []
     for attempt in action.open_attempts:
-        death = case.death_of(attempt.epoch)
-        end = attempt.deadline if death is None else death
-        if end is None:
+        known = [time for time in (attempt.deadline, case.death_of(attempt.epoch)) if time is not None]
+        if not known:
             return None
-        ends.append(max(end, attempt.started or 0))
+        ends.append(max(min(known), attempt.started or 0))
     return max(ends) + _settle(case, action) if ends else None
 
 
@@ -152,7 +157,7 @@ def _probe(case: Case, opinion: Opinion, action: Action) -> None:
     probe = case.probe(action)
     how = case.declares(action).probe
     wanting = _rule_n(case, action, probe) if probe and probe.get("result") == "notApplied" else None
-    if probe and (wanting or probe.get("result") == "unknown") and _probes_spent(case, probe):
+    if (probe is None or wanting or probe.get("result") == "unknown") and _probes_spent(case, probe):
         message = (
             f"it may or may not have happened, and {case.policy.probes_per_action} probes could not tell"
         )
@@ -194,8 +199,9 @@ def _probe(case: Case, opinion: Opinion, action: Action) -> None:
         )
 
 
-def _probes_spent(case: Case, probe: Mapping[str, Any]) -> bool:
-    return int(probe.get("attempts") or 1) >= case.policy.probes_per_action
+def _probes_spent(case: Case, probe: Mapping[str, Any] | None) -> bool:
+    made = int(probe.get("attempts") or 1) if probe else 0
+    return made >= case.policy.probes_per_action
 
 
 def _by(how: str, action: Action) -> str:
@@ -207,6 +213,8 @@ def _rule_n(case: Case, action: Action, probe: Mapping[str, Any]) -> str | None:
     if probe.get("consistency") != "strong":
         return "the provider's answer must be strongly consistent"
     deaths = [case.death_of(attempt.epoch) for attempt in action.open_attempts]
+    if not deaths:
+        return "no record says when it was attempted"
     if any(death is None for death in deaths):
         return "the worker of an open attempt is not proven dead and may still send"
     limits = [time for attempt in action.open_attempts for time in (attempt.deadline, attempt.started)]

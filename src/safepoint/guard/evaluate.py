@@ -24,6 +24,7 @@ from safepoint.guard.layers import (
     world,
 )
 from safepoint.guard.undo import can_undo, roll_back_begun, to_undo
+from safepoint.model.action import Action
 from safepoint.model.record import Record
 from safepoint.model.run import Run
 from safepoint.policy import Policy
@@ -89,6 +90,10 @@ def evaluate(
         opinions.append(opinion)
     verdict = _verdict(case, opinions)
     reasons = [reason for opinion in opinions for reason in opinion.reasons]
+    if verdict == "resume" and case.undoing:
+        message = "a run that is being undone does not go forward; record what was found out, and end it"
+        reasons.append(Reason("SP747", "compensation", "compensate", message))
+        verdict = "compensate"
     if verdict == "resume" and not reasons:
         reasons.append(Reason("SP799", "world", "resume", "nothing stands against going on"))
     if case.goal == "inspect":
@@ -163,10 +168,23 @@ def _plan(case: Case, verdict: str, opinions: Sequence[Opinion]) -> tuple[PlanIt
 
 def _undo_plan(case: Case, items: Sequence[PlanItem]) -> tuple[PlanItem, ...]:
     """The committed effects that can be undone, last one first; then the rest as it is judged."""
-    undo = [action for action in to_undo(case) if can_undo(case, action) or action.status == "compensating"]
-    first = [PlanItem("compensate", "SP742", action_id=action.action_id, key=action.key) for action in undo]
-    named = {item.action_id for item in first}
-    return (*first, *(item for item in items if item.action_id not in named))
+    undo = {a.action_id: a for a in to_undo(case) if can_undo(case, a) or a.status == "compensating"}
+    undo |= {
+        i.action_id: case.run.actions[i.action_id] for i in items if i.action_id and i.do == "compensate"
+    }
+    order = {name: index for index, name in enumerate(case.run.actions)}
+    last_first = sorted(
+        undo.values(), key=lambda a: (a.record.sequence or 0, order[a.action_id]), reverse=True
+    )
+    said = {item.action_id: item for item in items}
+    first = [_undoing(said[action.action_id], action) for action in last_first]
+    return (*first, *(item for item in items if item.action_id not in undo))
+
+
+def _undoing(item: PlanItem, action: Action) -> PlanItem:
+    """What layer 6 says of an action, unless it says to skip what has to be undone."""
+    done = action.status == "committed" or item.reason == "SP776"
+    return PlanItem("compensate", "SP742", action_id=action.action_id, key=action.key) if done else item
 
 
 def _once(missing: Sequence[Missing]) -> tuple[Missing, ...]:

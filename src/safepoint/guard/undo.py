@@ -17,12 +17,12 @@ def roll_back_begun(run: Run) -> bool:
 
 
 def to_undo(case: Case) -> tuple[Action, ...]:
-    """Committed effects that a roll-back still has to compensate: last in, first out."""
+    """Effects that were applied and that a roll-back still has to compensate: last in, first out."""
     undone = {a.compensates for a in case.run.actions.values() if a.compensates and a.status == "committed"}
     committed = [
         (action.record.sequence or action.record.created or 0, index, action)
         for index, action in enumerate(case.run.actions.values())
-        if action.status in {"committed", "compensating"}
+        if (action.status in {"committed", "compensating"} or _found(case, action))
         and action.compensates is None
         and action.action_id not in undone
         and case.declares(action).effect != "read"
@@ -34,3 +34,13 @@ def can_undo(case: Case, action: Action) -> bool:
     """Whether the action's tool declares how it is undone."""
     declares = case.declares(action)
     return declares.reversibility != "irreversible" and declares.compensation is not None
+
+
+def rest_can_be_undone(case: Case) -> bool:
+    """Whether every committed effect can be undone."""
+    return all(can_undo(case, action) for action in to_undo(case))
+
+
+def _found(case: Case, action: Action) -> bool:
+    """Whether an open action was applied after all."""
+    return action.open and (case.probe(action) or {}).get("result") == "applied"

@@ -107,10 +107,10 @@ class Action:
 
     @property
     def first_start(self) -> int | None:
-        """When the first attempt began, in nanoseconds."""
-        return self.attempts[0].started if self.attempts else None
+        """When the earliest attempt began, in nanoseconds."""
+        return min((a.started for a in self.attempts if a.started is not None), default=None)
 
     @property
     def send_before(self) -> int | None:
-        """The first attempt's recorded cut-off in nanoseconds; later attempts inherit it."""
-        return self.attempts[0].send_before if self.attempts else None
+        """The earliest recorded cut-off in nanoseconds: the first attempt fixes it, later ones inherit it."""
+        return min((a.send_before for a in self.attempts if a.send_before is not None), default=None)

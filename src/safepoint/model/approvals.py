@@ -34,6 +34,7 @@ class Approval:
     event: str
     """The last legal event: one of the keys of `TRANSITIONS`."""
     action_id: str | None
+    """What it is about; of a question about a checkpoint, once it is consumed, what it was spent on."""
     checkpoint_id: str | None
     content_digest: str | None
     """Digest of what was shown and will be executed."""
@@ -66,7 +67,7 @@ def fold_approvals(records: Iterable[Record], faults: list[Fault]) -> dict[str, 
         approvals[name] = Approval(
             approval_id=name,
             event=event,
-            action_id=asked.value.get("actionId"),
+            action_id=asked.value.get("actionId") or (value.get("actionId") if event == "consumed" else None),
             checkpoint_id=asked.value.get("checkpointId"),
             content_digest=value.get("contentDigest") or (before.content_digest if before else None),
             expires=parse_time(expires) if expires else (before.expires if before else None),
@@ -81,7 +82,8 @@ def _changed(before: Approval, value: Mapping[str, Any]) -> str | None:
     for member in _BINDS:
         was = before.content_digest if member == "contentDigest" else before.asked.value.get(member)
         says = value.get(member)
-        if says is not None and says != was and not (member == "contentDigest" and was is None):
+        spent_on = member == "actionId" and value.get("event") == "consumed"
+        if says is not None and says != was and not (was is None and (member == "contentDigest" or spent_on)):
             return member
     return None
 

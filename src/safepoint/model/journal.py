@@ -69,7 +69,8 @@ def level_of(records: Iterable[Record]) -> Level:
 def order(records: Sequence[Record], unread: Sequence[Unread], log: str, faults: list[Fault]) -> list[Record]:
     """The numbered `records` by sequence, each number once; what is wrong is appended to `faults`."""
     by_number: dict[int, Record] = {}
-    for record in sorted((r for r in records if r.sequence is not None), key=_number):
+    numbered = (record for record in records if record.sequence is not None)
+    for record in sorted(numbered, key=lambda each: (_number(each), each.digest)):
         number = _number(record)
         first = by_number.setdefault(number, record)
         if first.digest != record.digest:
@@ -233,7 +234,7 @@ def _entitled(record: Record, leases: Sequence[Record], *, released: bool) -> Fa
     return None
 
 
-def ends(chain: Sequence[Record], faults: list[Fault]) -> tuple[str, Record | None]:
+def ends(chain: Sequence[Record], faults: list[Fault], *, ordered: bool) -> tuple[str, Record | None]:
     """The run's status (``started`` while it may go on) and the record that says so.
 
     Behind the end only what settles open effects is legal: evidence, approvals, retractions, and a lease claimed for
@@ -242,7 +243,7 @@ def ends(chain: Sequence[Record], faults: list[Fault]) -> tuple[str, Record | No
     status, said = "started", None
     resolving = False
     for record in chain:
-        if said is not None and status in ENDED:
+        if ordered and said is not None and status in ENDED:
             if _claims(record):
                 resolving = record.value.get("purpose") == "resolution"
             settles = record.kind in {"evidence", "approval", "retract"} or (resolving and _resolves(record))

@@ -46,6 +46,8 @@ _LOST_ANSWER = re.compile(
     re.IGNORECASE,
 )
 
+_WAITED_FOR_AN_ANSWER = re.compile(r"read.?time.?d?.?out|no.?answer|incomplete.?read", re.IGNORECASE)
+
 
 @dataclass(slots=True)
 class _Draft:
@@ -67,8 +69,6 @@ class _Draft:
 
     def status(self) -> str | None:
         whole = self.whole.value["status"] if self.whole else None
-        if whole == "abandoned" and self.counts["committed"]:
-            return "committed"  # not knowing was accepted, and then somebody knew
         if whole not in {None, "planned"}:
             return str(whole)
         return next((status for status in _GRAVEST_FIRST if self.counts[status]), whole)
@@ -117,14 +117,21 @@ class _Draft:
             self.fault(record, "SP402", message, "/requestFingerprint")
         if not self.attempts:
             self.fingerprint = self.fingerprint or fingerprint
-            if self.declares is None and value.get("declares") is not None:
-                self.declares = Declaration.from_value(value["declares"])
+            if value.get("declares") is not None:
+                said = Declaration.from_value(value["declares"])
+                # Who contradicts himself has declared nothing that could be relied on.
+                self.declares = said if self.declares in {None, said} else Declaration(declared=True)
 
     def repeatable(self) -> bool:
         """Whether the tool declares that doing it again does no harm."""
         declares = self.declares or Declaration()
         keyed = declares.idempotency == "keyed" and self.key is not None
         return keyed or declares.idempotency == "natural" or self.reads()
+
+    def declared_elsewhere(self, record: Record) -> bool:
+        """Whether a new owner may have known from a policy's catalogue what the tool does not declare itself."""
+        last = self.last()
+        return self.declares is None and last is not None and record.epoch > last.epoch
 
     def reads(self) -> bool:
         """Whether the tool declares that it only reads, so that it may be done again at any time."""
@@ -151,10 +158,7 @@ class _Draft:
         number = int(detail.get("number") or len(self.attempts) + 1)
         if self.ordered:
             self.may_begin(record, number)
-        elif self.whole and self.whole.value["status"] != "planned":
-            self.whole = (
-                None  # of all orders that the times allow, the one in which it was tried last is the gravest
-            )
+        self.reconsider()
         if number in self.attempts:
             number = max(self.attempts) + 1
         started, cut_off = _time(detail.get("startedAt")), _time(detail.get("sendBefore"))
@@ -164,12 +168,21 @@ class _Draft:
             self.fault(record, "SP408", "the attempt starts after its sendBefore", "/attempt/startedAt")
         self.set_attempt(_opened(number, record, started, _time(detail.get("deadline")), cut_off))
 
+    def reconsider(self) -> None:
+        """Of all orders that times allow, the one is gravest in which what leaves a doubt came last."""
+        if not self.ordered and self.whole and self.whole.value["status"] != "planned":
+            self.whole = None
+
     def may_begin(self, record: Record, number: int) -> None:
         status, last = self.status(), self.last()
         if last and last.status == "attempting" and record.epoch <= last.epoch:
             message = f"attempt {number} begins while attempt {last.number} of the same epoch is open"
             self.fault(record, "SP404", message)
-        elif status in {"attempting", "inDoubt"} and not self.repeatable():
+        elif (
+            status in {"attempting", "inDoubt"}
+            and not self.repeatable()
+            and not self.declared_elsewhere(record)
+        ):
             message = (
                 "attempting again while an earlier attempt is in doubt, and the tool declares no idempotency"
             )
@@ -208,6 +221,8 @@ class _Draft:
             message = "failed, but nothing says that it was refused: it may have happened; read as inDoubt"
             self.fault(record, "SP405", message, "/error")
             status = "inDoubt"
+        if status in {"inDoubt", "prepared"}:
+            self.reconsider()
         if status == "committed" and not self.proves_application(record):
             self.fault(record, "SP406", "committed without evidence; read as inDoubt", "/evidence")
             status = "inDoubt"
@@ -221,7 +236,9 @@ class _Draft:
         error = record.value.get("error")
         if error is None or error.get("sent") not in {"no", "yes"}:
             return True
-        if _LOST_ANSWER.search(f"{error.get('class') or ''} {error.get('message') or ''}"):
+        # What never left cannot have been applied, unless the error says that an answer was being waited for.
+        lost = _LOST_ANSWER if error["sent"] == "yes" else _WAITED_FOR_AN_ANSWER
+        if lost.search(str(error.get("class") or "")):
             return True
         # A refusal that may be tried again has many names; sent twice without a key it can do harm.
         return error["sent"] == "yes" and bool(error.get("retryable")) and not self.repeatable()
@@ -265,6 +282,8 @@ class _Draft:
     def positive(self, record: Record) -> None:
         """An ``evidence`` record: somebody saw the effect."""
         attempt = self.named_attempt(record)
+        if self.whole and self.whole.value["status"] in {"abandoned", "cancelled"}:
+            self.whole = None  # it was given up, and then somebody knew
         if attempt is not None:
             self.set_attempt(replace(attempt, status="committed", retryable=False, record=record))
         elif self.ordered:
@@ -324,6 +343,8 @@ def fold_ledger(records: Iterable[Record], *, ordered: bool, faults: list[Fault]
             continue
         draft.add(record)
     actions = {name: draft.finish() for name, draft in drafts.items() if draft.records}
+    if not ordered:
+        actions = {name: _doubted(action, actions) for name, action in actions.items()}
     faults.extend(_reused_keys(actions.values()))
     faults.extend(_compensations(actions, ordered=ordered))
     return actions
@@ -357,6 +378,12 @@ def _opened(
         opened=record,
         record=record,
     )
+
+
+def _doubted(action: Action, actions: Mapping[str, Action]) -> Action:
+    """Without an order, an action is only compensated where its compensation is there to show it."""
+    undone = any(a.compensates == action.action_id and a.status == "committed" for a in actions.values())
+    return replace(action, status="inDoubt") if action.status == "compensated" and not undone else action
 
 
 def _reused_keys(actions: Iterable[Action]) -> Iterator[Fault]:

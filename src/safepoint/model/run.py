@@ -114,7 +114,7 @@ def fold(
     journal = _journal(everything, unread, faults) if ordered else sorted(everything, key=_when)
     of_kind = _by_kind(journal)
     ownership = own(journal, beats, faults) if ordered else None
-    status, ended_by = ends(journal, faults)
+    status, ended_by = ends(journal, faults, ordered=ordered)
     effects = [record for record in journal if record.kind in {"ledger", "evidence"}]
     actions = fold_ledger(effects, ordered=ordered, faults=faults)
     whole = ordered and not unread and not any(fault.code == "SP301" for fault in faults)

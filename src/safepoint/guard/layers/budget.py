@@ -67,7 +67,7 @@ def _attempts(case: Case) -> list[_Attempt]:
 
 def _reached(case: Case, opinion: Opinion, code: str, message: str, evidence: Record | None) -> None:
     """A limit is reached: to a human, or given up where the policy says so; but never while an effect is open."""
-    opened = case.run.open_actions
+    opened = case.open_effects
     probes = [action for action in opened if case.can_probe(action) and case.probe(action) is None]
     verdict = "reconcile" if probes else "hand_over" if opened else case.policy.on_budget_reached
     opinion.say(code, verdict, message, evidence=evidence)
@@ -121,9 +121,8 @@ def _life(case: Case, opinion: Opinion, attempts: Sequence[_Attempt]) -> None:
 
 
 def _age(case: Case, opinion: Opinion) -> None:
-    """How long the run has lain still: since the last record of an owner, or of anybody where there is no owner."""
-    owned = [r for r in case.run.records if r.epoch > 0] or list(case.run.records)
-    dated = [record for record in owned if record.created is not None]
+    """How long the run has lain still: since the last record of anybody, a human's answer included."""
+    dated = [record for record in case.run.records if record.created is not None]
     if not dated:
         opinion.unchecked.append("age: no record says when it was written")
         return

@@ -33,7 +33,7 @@ def judge(case: Case, opinion: Opinion) -> None:
         )
         evidence = at_work[0].record if at_work else effects[0].record
         opinion.say("SP741" if begun else "SP742", "compensate", message, evidence=evidence)
-    elif failed or case.run.open_actions:
+    elif failed or case.open_effects:
         return  # a human has been asked, or what is open has to be settled first: never given up
     elif begun:
         opinion.say(

@@ -84,10 +84,10 @@ def _failed(case: Case, opinion: Opinion, action: Action) -> None:
             "resume",
             "failed before it was applied, and may be tried again",
         )
-    elif case.undoable:
+    elif case.undoable and action.compensates is None:
         opinion.decide(
             action,
-            "compensate",
+            "skip",
             "SP769",
             "compensate",
             "failed for good; what was done before can be undone",
@@ -145,7 +145,7 @@ def _prepared(case: Case, opinion: Opinion, action: Action) -> None:
 def _attempting(case: Case, opinion: Opinion, action: Action) -> None:
     """In flight while its owner may still be at it; in doubt from then on."""
     waits = [_in_doubt_from(case, attempt) for attempt in action.open_attempts]
-    until = max(waits)
+    until = max(waits, default=0)
     if case.now < until:
         opinion.decide(
             action,

@@ -36,7 +36,7 @@ def judge(case: Case, opinion: Opinion) -> None:
     ends = case.lease_ends
     if owner and ends is not None and case.now < ends and case.owner_death is None and not case.caller_owns:
         message = f"the lease of epoch {owner.epoch} is live for another {in_words(ends - case.now)}"
-        if case.facts.death(owner.epoch) is not None:
+        if case.facts.deaths(owner.epoch):
             message += (
                 "; the death in the facts does not count, for it lies in the future or before a sign of life"
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from safepoint.guard.case import Case, Opinion
+from safepoint.guard.undo import to_undo
 
 
 def judge(case: Case, opinion: Opinion) -> None:
@@ -30,17 +31,17 @@ def judge(case: Case, opinion: Opinion) -> None:
     if not stopped:
         return
     evidence = run.cancel_requested or ended
-    if run.open_actions:
-        probes = [a for a in run.open_actions if case.can_probe(a) and case.probe(a) is None]
+    if case.open_effects:
+        probes = [a for a in case.open_effects if case.can_probe(a) and case.probe(a) is None]
         opinion.say(
             "SP712",
-            "reconcile" if len(probes) == len(run.open_actions) else "hand_over",
-            f"the run is {_state(case)}, but {len(run.open_actions)} effect(s) are still open; "
+            "reconcile" if len(probes) == len(case.open_effects) else "hand_over",
+            f"the run is {_state(case)}, but {len(case.open_effects)} effect(s) are still open; "
             "they must be settled, and nothing new may start",
             evidence=evidence,
             pointer="/status",
         )
-        for action in run.open_actions:
+        for action in case.open_effects:
             opinion.need("outcome", action.action_id, "settle this effect with evidence of what became of it")
     elif run.status == "completed":
         opinion.say(
@@ -51,6 +52,8 @@ def judge(case: Case, opinion: Opinion) -> None:
             pointer="/status",
             decisive=True,
         )
+    elif case.undoing and run.cancel_requested and to_undo(case):
+        return  # stopping in the middle of a roll-back would leave half of it
     else:
         opinion.say(
             "SP714" if run.cancel_requested else "SP711",

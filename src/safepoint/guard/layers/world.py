@@ -55,19 +55,23 @@ def _approvals(case: Case, opinion: Opinion) -> None:
     last: dict[str, Approval] = {}
     for approval in case.run.approvals.values():
         action = case.run.actions.get(approval.action_id or "")
-        settled = action is not None and action.status in {"committed", "compensated", "cancelled"}
+        settled = action is not None and action.status in _SETTLED
         subject = (
             f"action {approval.action_id}" if approval.action_id else f"checkpoint {approval.checkpoint_id}"
         )
         if settled or (approval.action_id is None and approval.checkpoint_id != here):
             continue
         before = last.get(subject)
-        if before is None or _when(before) < _when(approval):
+        if before is None or _time(before.record) < _time(approval.record):
             last[subject] = approval
     for subject, approval in last.items():
         _approval(case, opinion, subject, approval)
     gate = case.checkpoint
-    if gate and gate.value.get("reason") == "humanGate" and not last:
+    if (
+        gate
+        and gate.value.get("reason") == "humanGate"
+        and not any(_asks(case, gate, a) for a in case.run.approvals.values())
+    ):
         message = "a human gate, and nobody was asked yet"
         opinion.say("SP784", "wait", message, evidence=gate, pointer="/reason", until=pause(case))
         opinion.need(
@@ -75,8 +79,23 @@ def _approvals(case: Case, opinion: Opinion) -> None:
         )
 
 
-def _when(approval: Approval) -> tuple[int, int]:
-    return (approval.record.sequence or 0, approval.record.created or 0)
+def _asks(case: Case, gate: Record, approval: Approval) -> bool:
+    """Whether a question is the one that a gate waits for: about it, or of its time."""
+    if approval.checkpoint_id is not None:
+        return bool(approval.checkpoint_id == gate.value["checkpointId"])
+    if _time(approval.record) > _time(gate):
+        return True
+    parent = case.run.checkpoint(str(gate.value.get("parentCheckpointId")))
+    action = case.run.actions.get(approval.action_id or "")
+    settled = action is not None and action.status in _SETTLED
+    return not settled and parent is not None and _time(approval.asked) > _time(parent)
+
+
+_SETTLED = frozenset({"committed", "compensated", "cancelled"})
+
+
+def _time(record: Record) -> tuple[int, int]:
+    return (record.sequence or 0, record.created or 0)
 
 
 def _approval(case: Case, opinion: Opinion, subject: str, approval: Approval) -> None:
