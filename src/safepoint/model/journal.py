@@ -70,7 +70,7 @@ def order(records: Sequence[Record], unread: Sequence[Unread], log: str, faults:
     """The numbered `records` by sequence, each number once; what is wrong is appended to `faults`."""
     by_number: dict[int, Record] = {}
     numbered = (record for record in records if record.sequence is not None)
-    for record in sorted(numbered, key=lambda each: (_number(each), each.digest)):
+    for record in sorted(numbered, key=lambda each: (_number(each), each.place.url, each.place.line)):
         number = _number(record)
         first = by_number.setdefault(number, record)
         if first.digest != record.digest:

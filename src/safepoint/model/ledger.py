@@ -6,7 +6,6 @@ Not decided here: anything that needs a clock, an owner's life or a policy; ``gu
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from typing import Any
 
 from safepoint.core.fault import Fault
 from safepoint.core.timestamp import parse_time
+from safepoint.model import proof
 from safepoint.model.action import Action, Attempt, Declaration
 from safepoint.model.record import Record
 
@@ -38,15 +38,6 @@ OUTCOMES = frozenset({"committed", "failed", "prepared", "inDoubt"})
 
 _GRAVEST_FIRST = ("committed", "attempting", "inDoubt", "prepared", "failed")
 """What an action is by its attempts: the first of these that one of them has."""
-
-_LOST_ANSWER = re.compile(
-    r"time.?d?.?out|deadline|reset|abort|broken.?pipe|epipe|disconnect|hang.?up|terminat|cancel|interrupt|"
-    r"connection.?(lost|closed|error)|network|transport|protocol|incomplete.?read|\beof|no.?answer|"
-    r"unavailable|server.?error|gateway|(^|[^0-9])50[0234]([^0-9]|$)",
-    re.IGNORECASE,
-)
-
-_WAITED_FOR_AN_ANSWER = re.compile(r"read.?time.?d?.?out|no.?answer|incomplete.?read", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -127,6 +118,11 @@ class _Draft:
         declares = self.declares or Declaration()
         keyed = declares.idempotency == "keyed" and self.key is not None
         return keyed or declares.idempotency == "natural" or self.reads()
+
+    @property
+    def settle(self) -> int:
+        """Nanoseconds until an applied effect shows."""
+        return (self.declares or Declaration()).probe_settle
 
     def declared_elsewhere(self, record: Record) -> bool:
         """Whether a new owner may have known from a policy's catalogue what the tool does not declare itself."""
@@ -210,58 +206,29 @@ class _Draft:
                 self.set_attempt(replace(attempt, record=record))
                 return
             self.check(record, before, status)
-            if status == "failed" and before == "inDoubt" and not self.proves_absence(record, attempt):
+            if (
+                status == "failed"
+                and before == "inDoubt"
+                and not proof.of_absence(record, attempt, self.settle)
+            ):
                 if self.ordered:
                     message = "inDoubt to failed needs a probe after the deadline, by a later epoch, or a human's word"
                     self.fault(record, "SP401", message)
                 status = "inDoubt"
         if attempt.status == "committed":
             return
-        if status == "failed" and self.lost_answer(record, attempt):
+        certain = self.reads() or proof.of_absence(record, attempt, self.settle)
+        if status == "failed" and not certain and proof.may_be_applied(record, repeatable=self.repeatable()):
             message = "failed, but nothing says that it was refused: it may have happened; read as inDoubt"
             self.fault(record, "SP405", message, "/error")
             status = "inDoubt"
         if status in {"inDoubt", "prepared"}:
             self.reconsider()
-        if status == "committed" and not self.proves_application(record):
+        if status == "committed" and not proof.of_application(record, ordered=self.ordered):
             self.fault(record, "SP406", "committed without evidence; read as inDoubt", "/evidence")
             status = "inDoubt"
         retryable = status == "failed" and bool((record.value.get("error") or {}).get("retryable"))
         self.set_attempt(replace(attempt, status=status, retryable=retryable, record=record))
-
-    def lost_answer(self, record: Record, attempt: Attempt) -> bool:
-        """Whether a ``failed`` leaves open that the effect was applied."""
-        if self.reads() or self.proves_absence(record, attempt):
-            return False
-        error = record.value.get("error")
-        if error is None or error.get("sent") not in {"no", "yes"}:
-            return True
-        # What never left cannot have been applied, unless the error says that an answer was being waited for.
-        lost = _LOST_ANSWER if error["sent"] == "yes" else _WAITED_FOR_AN_ANSWER
-        if lost.search(str(error.get("class") or "")):
-            return True
-        # A refusal that may be tried again has many names; sent twice without a key it can do harm.
-        return error["sent"] == "yes" and bool(error.get("retryable")) and not self.repeatable()
-
-    def proves_absence(self, record: Record, attempt: Attempt) -> bool:
-        """A human's word, or a probe that rule N can have let pass: late, and by somebody who fenced the attempt.
-
-        Whether the attempt's worker was dead is not in the record; whoever wrote it had asked a guard.
-        """
-        evidence = record.value.get("evidence") or {}
-        if evidence.get("kind") == "human":
-            return evidence.get("by") is not None
-        if evidence.get("kind") != "probe" or record.epoch <= attempt.epoch:
-            return False
-        settle = (self.declares or Declaration()).probe_settle
-        latest = max((t for t in (attempt.deadline, attempt.started) if t is not None), default=None)
-        return latest is not None and parse_time(evidence["observedAt"]) > latest + settle
-
-    def proves_application(self, record: Record) -> bool:
-        value, evidence = record.value, record.value.get("evidence") or {}
-        if self.ordered:
-            return bool(evidence)
-        return value.get("externalRef") is not None or evidence.get("ref") is not None
 
     def of_the_whole(self, record: Record, status: str) -> None:
         """A record that speaks of the whole action."""
