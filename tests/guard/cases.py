@@ -1028,6 +1028,17 @@ def weak_levels() -> Iterator[Case]:
         files={**saved, checkpoints: twins},
         facts=vouched,
     )
+    kept = {"sequence": 5, "previousDigest": digest("a"), "nonce": "0" * 32, "leaseEpoch": 1}
+    residue = {"recordType": "ledger", "schemaVersion": "v3", **kept}
+    yield Case(
+        "v2-lowered-from-a-journal",
+        "A copy that was lowered from a journal says less than the journal.",
+        Journal(),
+        "hand_over",
+        ["SP314", "SP760"],
+        files={**saved, ledger: _v2("ledger", externalRef="m-1", **{"x-v3": residue}) + b"\n"},
+        facts=vouched,
+    )
     torn = _v2("checkpoint") + b"\n" + _v2("checkpoint", checkpointId="cp-2")[:60]
     yield Case(
         "newest-checkpoint-torn",

@@ -131,7 +131,7 @@ def test_a_decision_is_explained_and_names_each_action_once(
     if decision.verdict in {"reconcile", "hand_over"}:
         assert decision.missing_evidence
     if decision.verdict == "give_up":
-        assert not journal.fold().open_actions
+        assert all(action.declares.effect == "read" for action in journal.fold().open_actions)
     if decision.verdict == "resume":
         assert {item.do for item in decision.plan} <= {"skip", "replay", "run", "confirm"}
 
@@ -160,6 +160,12 @@ def test_a_worse_clock_never_gives_leave(
 ) -> None:
     assume(judge(journal, now, known).verdict != "resume")
     assert judge(journal, now, known, clockSkewSeconds=skew).verdict != "resume"
+
+
+@given(runs(), facts(), NOWS)
+@settings(max_examples=150, deadline=None)
+def test_going_backwards_never_gives_leave(journal: Journal, known: dict[str, Any], now: float) -> None:
+    assert judge(journal, now, known, request("unwind")).verdict != "resume"
 
 
 @given(runs(), NOWS)

@@ -202,6 +202,26 @@ def test_standard_input_is_one_text_or_lines() -> None:
     assert codes(nothing) == ["SP111"]
 
 
+def test_standard_input_with_a_damaged_first_line_is_still_lines() -> None:
+    lines = [encode_record(value) for value in Journal().begin().values]
+    found = list(scan_bytes(lines[0][:40] + b"\n" + lines[1], "-"))
+    assert sum(scan.records for scan in found) == 1
+    assert {code for scan in found for code in codes(scan)} == {"SP114"}
+
+
+def test_a_lowered_copy_of_a_journal_is_read_and_never_judged(tmp_path: Path) -> None:
+    journal = Journal().begin().checkpoint(2).ledger(3, "planned")
+    folder = tmp_path / "runs/run-1"
+    folder.mkdir(parents=True)
+    lowered = [v2_to_v3.down(value["recordType"], value).value for value in journal.values[2:]]
+    (folder / "checkpoints.jsonl").write_bytes(json.dumps(lowered[0]).encode() + b"\n")
+    (folder / "ledger.jsonl").write_bytes(json.dumps(lowered[1]).encode() + b"\n")
+    found = load_run(open_store(str(tmp_path)), "run-1")
+    assert (found.records, codes(found)) == (2, ["SP314", "SP314"])
+    assert found.run is not None
+    assert len(found.run.unread) == 2
+
+
 def test_foreign_json_is_left_out_of_a_folder_and_refused_by_name(store: Path) -> None:
     (store / "package.json").write_bytes(b'{"name":"x"}')
     assert [codes(s) for s in scans(store) if s.run_id is None] == [["SP004"]]

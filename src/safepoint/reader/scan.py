@@ -9,6 +9,7 @@ from itertools import groupby
 
 from safepoint.core.fault import Fault, Place
 from safepoint.core.kind import resembles_record
+from safepoint.core.strictjson import parse
 from safepoint.core.timestamp import parse_time
 from safepoint.model.journal import Unread
 from safepoint.model.record import Record
@@ -160,9 +161,11 @@ def _description(store: Store) -> Unread | None:
 
 
 def _looks_like_lines(data: bytes) -> bool:
-    """More than one line, and the first of them is a whole object: JSON Lines; anything else is one text."""
-    first, _, rest = data.strip().partition(b"\n")
-    return bool(rest) and first.rstrip().endswith(b"}") and first.startswith(b"{")
+    """Not one text, but more than one line of which one at least is a whole object: JSON Lines, maybe damaged ones."""
+    lines = data.strip().split(b"\n")
+    if len(lines) < 2 or not parse(data)[1]:
+        return False
+    return any(line.startswith(b"{") and not parse(line)[1] for line in lines)
 
 
 def _run_segment(entry: Entry) -> str | None:

@@ -108,7 +108,24 @@ def _reading(
                 place, data, identity, value, faults=tuple(found), unread=_unread(place, found, name)
             )
         record = Record(identity.kind, identity.version, current, place, digest_stored(data))
+        if current is not value and _had_a_place(value):
+            message = "a lowered copy of a journal's record, without its place there: the journal is the one to judge"
+            found.append(Fault("SP314", message, place=place))
+            return Reading(
+                place, data, identity, value, record, tuple(found), _unread(place, found[-1:], name)
+            )
     return Reading(place, data, identity, value, record, tuple(found))
+
+
+def _had_a_place(value: Any) -> bool:
+    """Whether a record of an older version carries the journal members of the one that it was lowered from."""
+    if not isinstance(value, dict):
+        return False
+    return any(
+        "sequence" in kept or _had_a_place(kept)
+        for name in ("x-v2", "x-v3")
+        if (kept := value.get(name) or {})
+    )
 
 
 def _as_v3(identity: Identity, value: dict[str, Any]) -> dict[str, Any]:

@@ -29,6 +29,8 @@ def judge(case: Case, opinion: Opinion) -> None:
                 unread,
                 "written by a newer version of the format, or with a requirement we do not know",
             )
+        elif unread.faults[0].code == "SP314":
+            _unread(opinion, unread, "not what a run is judged by")
         elif not unread.only_checkpoints:
             _unread(opinion, unread, "cannot be read, and may hide an attempted effect")
         elif not run.checkpoints:
