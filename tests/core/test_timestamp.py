@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from safepoint.core.timestamp import SECOND, format_time, parse_time
+from safepoint.core.timestamp import EARLIEST, LATEST, SECOND, format_time, parse_time
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,8 @@ def test_a_time_is_its_nanoseconds_since_the_epoch(text: str, nanoseconds: int) 
         "2026-05-07T10:00:00+01:60",
         "2026-05-07T10:00:00+0100",
         "0000-01-01T00:00:00Z",
+        "0001-01-01T00:00:00+23:59",
+        "9999-12-31T23:59:59-00:01",
         "\uff12\uff1026-05-07T10:00:00Z",
     ],
 )
@@ -67,12 +69,18 @@ def test_a_time_comes_back_exactly(moment: datetime, fraction: int) -> None:
     assert shortest == (text[:-1].rstrip("0").rstrip(".") if fraction else text[:19]) + "Z"
 
 
-@given(st.integers(-62_135_596_800 * SECOND, 253_402_300_800 * SECOND - 1))
+@given(st.integers(EARLIEST, LATEST))
 def test_every_nanosecond_of_the_calendar_has_a_text(nanoseconds: int) -> None:
     assert parse_time(format_time(nanoseconds)) == nanoseconds
 
 
-@pytest.mark.parametrize("nanoseconds", [-62_135_596_800 * SECOND - 1, 253_402_300_800 * SECOND])
-def test_a_moment_outside_of_the_calendar_has_no_text(nanoseconds: int) -> None:
-    with pytest.raises(OverflowError):
-        format_time(nanoseconds)
+@pytest.mark.parametrize(
+    ("nanoseconds", "nearest"),
+    [
+        (EARLIEST - 1, "0001-01-01T00:00:00Z"),
+        (LATEST + 1, "9999-12-31T23:59:59.999999999Z"),
+        (LATEST + (2**53 - 1) * SECOND, "9999-12-31T23:59:59.999999999Z"),
+    ],
+)
+def test_a_moment_outside_of_the_calendar_becomes_the_nearest_in_it(nanoseconds: int, nearest: str) -> None:
+    assert format_time(nanoseconds) == nearest

@@ -13,12 +13,14 @@ import pytest
 from safepoint import demo, rules
 from safepoint.core.timestamp import SECOND
 from safepoint.demo import stage
+from safepoint.demo.agent import APPROVAL, Agent
 from safepoint.demo.mailbox import Mailbox
 from safepoint.demo.post import MESSAGE_ID, RUN_ID, notification, send
 from safepoint.demo.story import Story
 from safepoint.guard import Decision, evaluate
 from safepoint.policy import parse_policy
 from safepoint.reader import load_run
+from safepoint.recorder import NotApproved, reject_approval, start_run
 from safepoint.store import open_store
 
 CRASHED = {"recorded": "resume", "unkeyed": "hand_over", "probe": "reconcile", "keyed": "resume"}
@@ -142,3 +144,16 @@ def test_the_provider_drops_what_it_has_seen_only_where_it_honours_keys(*, keyed
         assert send(notification(), mailbox.port) == MESSAGE_ID
         send(notification(), mailbox.port)
     assert mailbox.delivered == [MESSAGE_ID] * count
+
+
+def test_the_agent_does_not_send_what_a_human_rejected(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path / "store"))
+    run = start_run(store, RUN_ID, workflow="publish", holder="agent-1")
+    agent = Agent(run, "unkeyed", tmp_path / "website.json", 1, die_after_send=False)
+    agent.draft()
+    run.request_approval(APPROVAL, request=notification(), action_id="send_notification")
+    reject_approval(store, RUN_ID, APPROVAL, actor="boss")
+    with pytest.raises(NotApproved, match="rejected"):
+        agent.approve()
+    assert run.last_checkpoint is not None
+    assert run.last_checkpoint["checkpointId"] == "cp_01"

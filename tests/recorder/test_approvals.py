@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -44,6 +45,24 @@ def folded(store: Store) -> Run:
 def pay(run: RecordedRun, request: Any = None, action_id: str = "pay") -> Any:
     with run.effect(action_id, step_name="pay", request=request or REQUEST, approval="ask") as effect:
         return effect.call(lambda: "paid")
+
+
+def test_who_asks_at_the_same_time_as_another_has_asked(world: ModuleType, store: Store, clock: Any) -> None:
+    opened = start_run(store, "run-1", workflow="w", holder="w1", clock=clock)
+    digest = digest_value(REQUEST)
+    left = [
+        lambda: request_approval(store, "run-1", "ask", content_digest=digest, action_id="pay", clock=clock)
+    ]
+
+    def hook(moment: str) -> None:
+        if moment == "before put" and left:
+            left.pop()()
+
+    opened._journal.store = world.HookedStore(store, hook)
+    opened.request_approval("ask", request=REQUEST, action_id="pay")
+    assert [record.value["event"] for record in folded(store).records[2:]] == ["requested"]
+    with pytest.raises(IllegalRecord, match="SP206"):
+        opened.request_approval("", request=REQUEST, action_id="pay")
 
 
 def test_what_is_granted_is_spent_before_the_attempt(store: Store, run: RecordedRun, clock: Any) -> None:

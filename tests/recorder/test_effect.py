@@ -21,6 +21,7 @@ from safepoint.recorder import (
     start_run,
 )
 from safepoint.recorder.approvals import open_unowned
+from safepoint.recorder.settlement import Settlement
 from safepoint.store import Store
 
 KEYED = Declares(effect="message", idempotency="keyed", dedupe_window_seconds=1000, probe_settle_seconds=10)
@@ -273,14 +274,12 @@ def test_a_kill_between_record_and_outcome_leaves_the_attempt_open(store: Store,
 def test_an_outcome_that_cannot_be_recorded_does_not_replace_the_callers_error(
     run: RecordedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sending = effect(run)
-
     def refuse(*_: Any) -> None:
         raise RecorderError("no store")
 
-    monkeypatch.setattr(sending, "_settle", refuse)
+    monkeypatch.setattr(Settlement, "_write", refuse)
     with pytest.raises(OSError, match="lost") as caught:
-        sending.call(boom, OSError("lost"))
+        effect(run).call(boom, OSError("lost"))
     assert "no store" in caught.value.__notes__[0]
 
 

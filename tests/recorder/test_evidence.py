@@ -16,11 +16,11 @@ from safepoint.model.run import Run
 from safepoint.reader import load_run
 from safepoint.recorder import (
     Declares,
-    Fenced,
     IllegalRecord,
     RecordedRun,
     RecorderError,
     ResolutionRefused,
+    ResumeRefused,
     RunEnded,
     StaleDecision,
     resolve_action,
@@ -91,7 +91,7 @@ def dead(clock: Any, **more: Any) -> dict[str, Any]:
 def test_what_a_human_says_did_not_happen_is_replayed(store: Store, clock: Any) -> None:
     clock.sleep(LAPSED)
     assert judged(store, clock).verdict == "hand_over"
-    answer(store, clock, "failed", reason="their log has no such mail")
+    answer(store, clock, "failed", reason="their log has no such mail", facts=dead(clock))
     lease, said, released = (record.value for record in sound(store).records[-3:])
     assert (lease["event"], lease["purpose"], lease["holder"]) == ("claimed", "resolution", "ann")
     assert (said["status"], said["leaseEpoch"], said["attempt"]["number"]) == ("failed", 2, 1)
@@ -167,17 +167,40 @@ def test_an_answer_that_a_living_owner_could_contradict_waits(store: Store, cloc
     assert sound(store).actions["mail"].status == outcome
 
 
-def test_a_late_worker_cannot_contradict_the_answer(store: Store, clock: Any) -> None:
+def test_a_lapsed_lease_does_not_prove_that_a_call_is_over(store: Store, clock: Any) -> None:
     run = start_run(store, RUN, workflow="w", holder="w1", ttl_seconds=10, clock=clock)
+    applied: list[str] = []
 
-    def overtaken() -> str:
-        clock.sleep(LAPSED)
-        answer(store, clock, "failed")
-        return "sent all the same"
+    def slow() -> None:
+        applied.append("the provider has it")
+        clock.sleep(100)
+        with pytest.raises(ResolutionRefused, match="a lapsed lease is no proof"):
+            answer(store, clock, "failed")
+        resume_run(store, RUN, holder="w2", clock=clock)
 
-    with pytest.raises(Fenced, match="epoch 2 was claimed"):
-        mail(run, overtaken)
+    with pytest.raises(ResumeRefused, match="SP766"):
+        mail(run, slow)
+    assert applied
+    assert sound(store).actions["mail"].status == "inDoubt"
+
+
+def test_who_said_itself_that_its_call_is_over_need_not_be_proven_dead(store: Store, clock: Any) -> None:
+    run = start_run(store, RUN, workflow="w", holder="w1", ttl_seconds=10, clock=clock)
+    with pytest.raises(OSError, match="lost"):
+        mail(run, lambda: raise_(OSError("lost")))
+    clock.sleep(LAPSED)
+    answer(store, clock, "failed")
     assert sound(store).actions["mail"].status == "failed"
+
+
+def test_an_answer_that_no_record_can_hold_costs_no_epoch(store: Store, clock: Any, crashed: Any) -> None:
+    clock.sleep(LAPSED)
+    length = len(sound(store).records)
+    for bad in ({"reason": "x" * 9000}, {"by": ""}):
+        with pytest.raises(IllegalRecord, match="does not fit the format"):
+            answer(store, clock, "failed", facts=dead(clock), **bad)
+    assert len(sound(store).records) == length
+    assert crashed.epoch == 1
 
 
 def test_an_answer_while_the_worker_is_at_it_does_not_disturb_the_worker(store: Store, clock: Any) -> None:
@@ -225,7 +248,7 @@ def test_what_is_open_behind_the_end_of_a_run_can_be_resolved(
 ) -> None:
     crashed.fail(reason="gave up")
     clock.sleep(LAPSED)
-    answer(store, clock, "failed")
+    answer(store, clock, "failed", facts=dead(clock))
     run = sound(store)
     assert (run.status, run.actions["mail"].status) == ("failed", "failed")
 
@@ -235,7 +258,7 @@ def test_a_completed_run_with_a_doubt_is_done_once_the_doubt_is_resolved(
 ) -> None:
     crashed.complete()
     clock.sleep(LAPSED)
-    answer(store, clock, "failed")
+    answer(store, clock, "failed", facts=dead(clock))
     assert sound(store).status == "completed"
     assert judged(store, clock).verdict == "no_op"
 
@@ -243,7 +266,7 @@ def test_a_completed_run_with_a_doubt_is_done_once_the_doubt_is_resolved(
 @pytest.mark.usefixtures("crashed")
 def test_a_resolution_is_no_recovery(store: Store, clock: Any) -> None:
     clock.sleep(LAPSED)
-    answer(store, clock, "failed")
+    answer(store, clock, "failed", facts=dead(clock))
     owner = sound(store).ownership
     assert owner is not None
     assert (owner.epoch, owner.recoveries, owner.released) == (2, (), True)
@@ -315,7 +338,7 @@ def test_who_loses_the_claim_looks_again(world: Any, store: Store, clock: Any) -
 
     def hook(moment: str) -> None:
         if moment == "before put" and not winners:
-            answer(store, clock, "failed")
+            answer(store, clock, "failed", facts=dead(clock))
             winners.append(resume_run(store, RUN, holder="w2", clock=clock))
 
     with pytest.raises(StaleDecision):
@@ -331,7 +354,7 @@ def test_facts_and_policy_of_a_resolution_pass_the_gate(store: Store, clock: Any
         answer(store, clock, "failed", facts=facts)
     (tmp_path / "policy.toml").write_text("leaseSeconds = 7\n")
     clock.sleep(LAPSED)
-    answer(store, clock, "failed", policy=tmp_path / "policy.toml")
+    answer(store, clock, "failed", facts=dead(clock), policy=tmp_path / "policy.toml")
     lease = next(r.value for r in reversed(sound(store).records) if r.value.get("purpose") == "resolution")
     assert lease["ttlSeconds"] * SECOND == 7 * SECOND
 

@@ -20,6 +20,7 @@ from safepoint.recorder import (
     IllegalRecord,
     RecordedRun,
     RecorderError,
+    RunEnded,
     RunExists,
     Unclear,
     log,
@@ -126,6 +127,22 @@ def test_an_attempt_that_lost_its_number_to_a_wish_to_stop_is_not_made(store: St
     assert "pay" not in folded.actions
 
 
+def test_a_wish_to_stop_does_not_damage_a_run_that_has_ended(
+    world: ModuleType, store: Store, clock: Any
+) -> None:
+    run = open_run(store, clock)
+    left = [run.complete]
+
+    def hook(moment: str) -> None:
+        if moment == "before put" and left:
+            left.pop()()
+
+    for opened in (world.HookedStore(store, hook), store):
+        with pytest.raises(RunEnded, match="nothing left to stop"):
+            request_cancel(opened, RUN, by="somebody", clock=clock)
+    assert not load_run(store, RUN).run.faults  # type: ignore[union-attr]
+
+
 def test_threads_of_one_process_share_one_queue(store: Store, clock: Any) -> None:
     run = open_run(store, clock)
     start = Barrier(4)
@@ -155,8 +172,10 @@ def test_a_forked_process_may_not_write_under_its_parents_nonce(
 ) -> None:
     run = open_run(store, clock)
     monkeypatch.setattr(os, "getpid", lambda: -1)
-    with pytest.raises(RecorderError, match="forked"):
-        run.checkpoint("cp_01", state="s", step_name="begin")
+    for write in (run.beat, lambda: run.checkpoint("cp_01", state="s", step_name="begin")):
+        with pytest.raises(RecorderError, match="forked"):
+            write()
+    assert [entry.key for entry in store.list("runs/run-1/heartbeat/")] == []
 
 
 def test_nothing_is_appended_behind_a_record_that_cannot_be_read(store: Store, clock: Any) -> None:

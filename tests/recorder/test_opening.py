@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -11,8 +12,18 @@ import pytest
 from safepoint.core.timestamp import format_time
 from safepoint.reader import load_run
 from safepoint.reader.documents import InputRefusedError
-from safepoint.recorder import IllegalRecord, RecordedRun, grant_approval, resume_run, start_run
-from safepoint.store import AbsentError, Store, open_store
+from safepoint.recorder import (
+    IllegalRecord,
+    RecordedRun,
+    RecorderError,
+    StaleDecision,
+    grant_approval,
+    request_cancel,
+    resume_run,
+    start_run,
+)
+from safepoint.recorder.approvals import open_unowned
+from safepoint.store import AbsentError, Outcome, Store, open_store
 
 RUN = "run-1"
 
@@ -102,6 +113,86 @@ def test_a_run_id_that_readers_refuse_is_refused_before_anything_is_written(
     with pytest.raises(IllegalRecord):
         start_run(store, run_id, workflow="w", holder="w1", clock=clock)
     assert not list(store.list())
+
+
+@pytest.mark.parametrize("options", [{"holder": ""}, {"holder": "x" * 300}, {"ttl_seconds": -5}])
+def test_a_lease_that_readers_refuse_does_not_use_up_the_run(
+    store: Store, clock: Any, options: dict[str, Any]
+) -> None:
+    with pytest.raises(IllegalRecord, match="lease"):
+        start_run(store, RUN, workflow="w", **({"holder": "w1"} | options), clock=clock)
+    assert not list(store.list())
+    start(store, clock)
+    before = list(store.list())
+    with pytest.raises(IllegalRecord):
+        resume(store, clock, **options)
+    assert list(store.list()) == before
+    assert resume(store, clock).epoch == 2
+
+
+def test_who_asks_for_something_before_the_first_lease_does_not_keep_it_away(
+    world: ModuleType, store: Store, clock: Any
+) -> None:
+    left = [lambda: request_cancel(store, RUN, by="boss", clock=clock)]
+
+    def hook(moment: str) -> None:
+        puts.append(moment == "before put")
+        if sum(puts) == 3 and left:  # the layout, the run's first record, then its lease
+            left.pop()()
+
+    puts: list[bool] = []
+    run = start_run(world.HookedStore(store, hook), RUN, workflow="w", holder="w1", clock=clock)
+    assert run.epoch == 1
+    found = load_run(store, RUN).run
+    assert found is not None
+    assert [record.kind for record in found.records] == ["run", "run", "lease"]
+
+
+def test_an_owner_before_the_first_lease_is_not_overtaken(
+    world: ModuleType, store: Store, clock: Any
+) -> None:
+    def hook(moment: str) -> None:
+        puts.append(moment == "before put")
+        if sum(puts) == 3 and puts[-1]:
+            other = open_unowned(store, RUN, clock)
+            other.claim({"purpose": "run", "holder": "w2", "ttlSeconds": 10}, at=2)
+
+    puts: list[bool] = []
+    with pytest.raises(StaleDecision):
+        start_run(world.HookedStore(store, hook), RUN, workflow="w", holder="w1", clock=clock)
+
+
+def test_a_run_goes_on_from_what_was_judged_and_not_from_what_was_retracted(store: Store, clock: Any) -> None:
+    start(store, clock).checkpoint("cp_02", state="s", step_name="pay", next_steps=["note"])
+    retract = {"recordType": "retract", "targets": ["cp_02"], "by": "boss", "reason": "wrong"}
+    open_unowned(store, RUN, clock).append_unowned(retract)
+    run = resume(store, clock)
+    assert run.decision is not None
+    assert run.last_checkpoint is not None
+    assert run.decision.checkpoint_id == run.last_checkpoint["checkpointId"] == "cp_01"
+    run.checkpoint("cp_03", state="s", step_name="pay")
+    found = load_run(store, RUN).run
+    assert found is not None
+    assert not found.faults
+    assert found.checkpoints[-1].value["parentCheckpointId"] == "cp_01"
+
+
+@pytest.mark.parametrize(
+    "there", [b"", b'{"recordType":"store","schemaVersion":"v3","layout":1,"features":["x"]}']
+)
+def test_an_unclear_answer_about_the_layout_is_looked_into(
+    world: ModuleType, store: Store, clock: Any, there: bytes
+) -> None:
+    class Silent(world.HookedStore):  # type: ignore[misc,name-defined]
+        def put_if_absent(self, key: str, data: bytes) -> Outcome:
+            if key == "safepoint.json":
+                return Outcome.UNKNOWN
+            return self.inner.put_if_absent(key, data)
+
+    if there:
+        store.put_if_absent("safepoint.json", there)
+    with pytest.raises(RecorderError, match="features" if there else "did not say"):
+        start(Silent(store, lambda moment: None), clock)
 
 
 def test_what_readers_refuse_is_not_written_into_a_run_either(store: Store, clock: Any) -> None:

@@ -111,7 +111,7 @@ def test_the_old_owner_wakes_up_fenced_and_sends_nothing(store: Store, clock: An
     assert len(folded(store).records) == length
 
 
-def test_an_answer_that_comes_behind_the_fence_is_not_recorded(store: Store, clock: Any) -> None:
+def test_an_answer_that_comes_behind_the_fence_is_recorded_as_evidence(store: Store, clock: Any) -> None:
     old = start(store, clock)
 
     def overtaken() -> None:
@@ -124,7 +124,8 @@ def test_an_answer_that_comes_behind_the_fence_is_not_recorded(store: Store, clo
     ):
         e.call(overtaken)
     assert "was applied all the same" in fenced.value.__notes__[0]
-    assert folded(store).actions["pay"].open
+    assert folded(store).records[-1].kind == "evidence"
+    assert folded(store).actions["pay"].status == "committed"
 
 
 def test_of_two_that_judge_the_same_journal_one_claims_it(

@@ -298,6 +298,31 @@ def test_an_error_means_that_nothing_was_written(
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
+def test_trouble_behind_the_link_does_not_hide_that_it_was_won(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(str(tmp_path))
+    store.put_if_absent(journal_key("r1", 9), MINE)
+    real, closed = os.close, []
+
+    def fail(file: int) -> None:
+        folder = is_folder(file)
+        real(file)
+        if folder:
+            closed.append(file)
+            raise OSError(errno.EIO, "Input/output error")
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "close", fail)
+    assert store.put_if_absent(KEY, MINE) is Outcome.WON
+    monkeypatch.setattr(os, "unlink", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        store.put_if_absent(journal_key("r1", 2), MINE)
+    assert len(closed) == 2
+
+
 def test_half_written_bytes_never_get_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.write
     monkeypatch.setattr(os, "write", lambda file, data: real(file, bytes(data[:3])))

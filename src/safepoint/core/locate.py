@@ -6,6 +6,8 @@ Not decided here: in which file and at which of its lines the text begins (``fau
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from safepoint.core.pointer import split
 from safepoint.core.scanner import Scanner
 
@@ -13,29 +15,81 @@ _DEPTH = 1000
 """Levels that are looked into: more than any text that was accepted has."""
 
 
-def offset_of(data: bytes, pointer: str, *, name: bool = False) -> int:
-    """The byte of `data` where the value begins that `pointer` leads to, or its name if `name`.
+class _Wanted:
+    """A place that was asked for, or that leads to one."""
 
-    Elements of arrays and the whole text have no name: their value's byte. Where the pointer leads nowhere,
-    the byte of the nearest ancestor's value. Never raises: a text with faults is searched as far as possible.
+    __slots__ = ("asked", "below", "found")
+
+    def __init__(self) -> None:
+        self.below: dict[str, _Wanted] = {}
+        self.asked = False
+        self.found: tuple[int, int] | None = None
+
+
+def offset_of(data: bytes, pointer: str, *, name: bool = False) -> int:
+    """As `offsets_of`, for one pointer: the byte of the value, or of its name if `name`."""
+    return offsets_of(data, [pointer])[pointer][0 if name else 1]
+
+
+def offsets_of(data: bytes, pointers: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """For each pointer the bytes of `data` where the name and the value begin that it leads to, in one reading.
+
+    Elements of arrays and the whole text have no name: their value's byte. Where a pointer leads nowhere,
+    the byte of the nearest ancestor's value, twice. Never raises: a text with faults is searched as far as
+    possible.
     """
-    try:
-        wanted = split(pointer)
-    except ValueError:
-        wanted = []
+    root = _Wanted()
+    tokens = {pointer: _tokens(pointer) for pointer in pointers}
+    missing = 0
+    for path in tokens.values():
+        place = root
+        for token in path:
+            place = place.below.setdefault(token, _Wanted())
+        missing += not place.asked
+        place.asked = True
     scanner = Scanner(data, _DEPTH)
-    nearest, found = 0, -1  # the offset of the value at the first `found` tokens
-    for name_offset, offset in scanner.steps():
-        path = scanner.path
-        # only a child of the nearest ancestor is of interest; the last token first, for it differs most
-        if len(path) != found + 1 or (path and str(path[-1]) != wanted[found]):
-            continue
-        if [str(token) for token in path] != wanted[: len(path)]:
-            continue
-        nearest, found = offset, len(path)
-        if found == len(wanted):
-            return name_offset if name else offset
-    return nearest
+    above: list[_Wanted | None] = []  # the places that lead to the value at hand, None where nobody asked
+    for begin in scanner.steps() if missing else ():
+        level = len(scanner.path)
+        parent = above[level - 1] if level else None
+        place_here = (parent.below.get(str(scanner.path[-1])) if parent else None) if level else root
+        above[level:] = [place_here]
+        if place_here is not None and place_here.found is None:  # of a name that occurs twice the first counts
+            place_here.found = begin
+            missing -= place_here.asked
+            if not missing:
+                break
+    return {pointer: _nearest(root, path) for pointer, path in tokens.items()}
+
+
+def _tokens(pointer: str) -> list[str]:
+    try:
+        return split(pointer)
+    except ValueError:
+        return []
+
+
+def _nearest(place: _Wanted, path: list[str]) -> tuple[int, int]:
+    value = place.found[1] if place.found else 0
+    for token in path:
+        place = place.below[token]
+        if place.found is None:
+            return value, value
+        value = place.found[1]
+    return place.found or (value, value)
+
+
+def lines_and_columns(data: bytes, offsets: Iterable[int]) -> dict[int, tuple[int, int]]:
+    """`line_and_column` of each offset, in one reading."""
+    places: dict[int, tuple[int, int]] = {}
+    line, column, read = 1, 1, 0
+    for offset in sorted(set(offsets)):
+        until = min(max(offset, read), len(data))
+        begin = data.rfind(b"\n", read, until) + 1
+        if begin:
+            line, column, read = line + data.count(b"\n", read, begin), 1, begin
+        ...
+    return places
 
 
 def line_and_column(data: bytes, offset: int) -> tuple[int, int]:

@@ -12,6 +12,9 @@ from datetime import UTC, datetime, timedelta
 SECOND = 1_000_000_000
 """Nanoseconds in a second."""
 
+EARLIEST, LATEST = -62_135_596_800 * SECOND, 253_402_300_800 * SECOND - 1
+"""The first and the last nanosecond that a time of the format can name."""
+
 _GRAMMAR = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?"
     r"(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
@@ -23,7 +26,8 @@ def parse_time(text: str) -> int:
     """Nanoseconds since 1970-01-01T00:00:00Z that `text` names.
 
     Raises:
-        ValueError: `text` is no RFC 3339 time of the format's grammar, or names no day or hour that exists.
+        ValueError: `text` is no RFC 3339 time of the format's grammar, or names no day or hour that exists,
+            or its offset leads out of the years 1 to 9999.
     """
     found = _GRAMMAR.fullmatch(text)
     if not found:
@@ -37,19 +41,18 @@ def parse_time(text: str) -> int:
         if hours > 23 or minutes > 59:
             raise ValueError("expected an offset between -23:59 and +23:59")
         seconds -= (1 if found[8] == "+" else -1) * (hours * 3600 + minutes * 60)
-    return seconds * SECOND + int((found[7] or "").ljust(9, "0"))
-
-
-EARLIEST, LATEST = -62_135_596_800 * SECOND, 253_402_300_800 * SECOND - 1
-"""The first and the last nanosecond that a time of the format can name."""
+    nanoseconds = seconds * SECOND + int((found[7] or "").ljust(9, "0"))
+    if not EARLIEST <= nanoseconds <= LATEST:
+        raise ValueError("expected a moment in one of the years 1 to 9999, in UTC")
+    return nanoseconds
 
 
 def format_time(nanoseconds: int) -> str:
     """The shortest RFC 3339 text in UTC for `nanoseconds` since the Unix epoch.
 
-    Raises:
-        OverflowError: the year is not one of 1 to 9999.
+    A moment outside of the years 1 to 9999 becomes the nearest that has a text: a valid record can hold a
+    lease, and a setting a limit, that reaches beyond them.
     """
-    seconds, fraction = divmod(nanoseconds, SECOND)
+    seconds, fraction = divmod(min(max(nanoseconds, EARLIEST), LATEST), SECOND)
     text = (_EPOCH + timedelta(seconds=seconds)).isoformat()[:19]
     return text + (f".{fraction:09d}".rstrip("0") if fraction else "") + "Z"

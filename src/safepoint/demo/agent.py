@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from safepoint.demo.post import KEY, MESSAGE_ID, RUN_ID, notification, send, set_status
-from safepoint.recorder import Declares, Receipt, RecordedRun, resume_run, start_run
+from safepoint.recorder import Declares, NotApproved, Receipt, RecordedRun, resume_run, start_run
 from safepoint.store import Store, open_store
 
 APPROVAL = "publish-42-notification"
@@ -71,8 +71,10 @@ class Agent:
         self.run.request_approval(
             APPROVAL, request=notification(), action_id="send_notification", expires_seconds=3600
         )
-        while self.run.approval_state(APPROVAL) == "requested":
+        while (state := self.run.approval_state(APPROVAL)) == "requested":
             time.sleep(0.02)
+        if state not in {"granted", "consumed"}:
+            raise NotApproved(f"the notification is {state}, not granted: it is not sent")
         self.run.checkpoint(
             "cp_02",
             state="approved",

@@ -11,7 +11,8 @@ from safepoint.recorder.approvals import (
     request_cancel,
     revoke_approval,
 )
-from safepoint.recorder.effect import Declares, Effect, Receipt
+from safepoint.recorder.declares import Declares, Receipt
+from safepoint.recorder.effect import Effect
 from safepoint.recorder.errors import (
     CancelRequested,
     Fenced,
@@ -20,6 +21,7 @@ from safepoint.recorder.errors import (
     NotApproved,
     RecorderError,
     ResolutionRefused,
+    ResultNotKept,
     ResumeRefused,
     RunEnded,
     RunExists,
@@ -43,6 +45,7 @@ __all__ = [
     "RecordedRun",
     "RecorderError",
     "ResolutionRefused",
+    "ResultNotKept",
     "ResumeRefused",
     "RunEnded",
     "RunExists",

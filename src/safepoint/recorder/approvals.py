@@ -150,7 +150,11 @@ def revoke_approval(
 def request_cancel(
     store: StoreAt, run_id: str, *, by: str, reason: str | None = None, clock: Clock = time.time_ns
 ) -> None:
-    """Ask for the run to stop: its worker attempts nothing new, settles what is open and ends the run."""
+    """Ask for the run to stop: its worker attempts nothing new, settles what is open and ends the run.
+
+    Raises:
+        RunEnded: it has ended already.
+    """
     members = {"recordType": "run", "status": "cancelRequested", "by": by}
     open_unowned(store, run_id, clock).append_unowned(
         members if reason is None else {**members, "reason": reason}

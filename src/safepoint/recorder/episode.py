@@ -1,13 +1,16 @@
 """The recovery log's side of a resumed run: one episode, kept by the process that drives it (SPEC.md#recovery).
 
 Decided here: which states are entered when. Not decided here: whether the run may go on (``guard``), nor what a
-recovery attempt is: those are counted from the journal's leases, so that a crash in here loses none.
+recovery attempt is: those are counted from the journal's leases, so that a crash in here loses none. The log authorises
+nothing, so that once the run is claimed no trouble with it stops the run: what could not be written is caught up with.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from contextlib import suppress
 from functools import partial
+from threading import RLock
 from typing import Any
 
 from safepoint.core.digest import digest_value
@@ -16,9 +19,9 @@ from safepoint.core.timestamp import SECOND
 from safepoint.model.episodes import TRANSITIONS, fold_episodes
 from safepoint.model.record import Record
 from safepoint.model.run import Run
-from safepoint.recorder.errors import IllegalRecord
+from safepoint.recorder.errors import IllegalRecord, RecorderError
 from safepoint.recorder.log import Clock, Log
-from safepoint.store import Store
+from safepoint.store import Store, StoreError
 from safepoint.store.layout import recovery_key
 
 
@@ -58,6 +61,8 @@ class Episode:
         self.number = len(run.ownership.recoveries) + 1 if run.ownership else 1
         self.episode_id = f"ep_{self.number}_{log.nonce[:8]}"
         self._state: str | None = None
+        self._lock = RLock()
+        self._due: deque[dict[str, Any]] = deque()
         self._stable = stable_seconds * SECOND
         self._progress: int | None = None
         self._common: dict[str, Any] = {
@@ -69,36 +74,69 @@ class Episode:
             "attemptNumber": self.number,
         }
 
+    def record(self, state: str, **members: Any) -> dict[str, Any]:
+        """The members of the record that the episode enters `state`."""
+        return {
+            "recordType": "recovery",
+            "episodeId": self.episode_id,
+            "state": state,
+            **self._common,
+            **members,
+        }
+
     def enter(self, state: str, **members: Any) -> None:
-        """Write that the episode enters `state`.
+        """Write that the episode enters `state`: before the claim, where it must not be another's turn.
 
         Raises:
             IllegalRecord: another process has ended this episode.
+            StoreError: nothing was written.
         """
-        self._common.update(members)
-        self._log.append(
-            lambda: {"recordType": "recovery", "episodeId": self.episode_id, "state": state, **self._common}
-        )
-        self._state = state
+        with self._lock:
+            self._log.append(partial(self.record, state, **members))
+            self._common.update(members)
+            self._state = state
+
+    def say(self, state: str, **members: Any) -> None:
+        """Write that the episode enters `state`, now or with the next state."""
+        with self._lock:
+            self._due.append(self.record(state, **members))
+            self._common.update(members)
+            self._state = state
+            self.catch_up()
+
+    def catch_up(self) -> None:
+        """Write what the log still lacks."""
+        with self._lock:
+            while self._due:
+                try:
+                    self._log.append(partial(dict, self._due[0]))
+                except IllegalRecord:
+                    pass  # it is there, its answer was lost; or another process has ended the episode
+                except (RecorderError, StoreError):
+                    return
+                self._due.popleft()
 
     def end(self, state: str, outcome: str) -> None:
         """Enter the last `state`, unless the episode is over or cannot get there any more."""
-        if state in TRANSITIONS[self._state]:
-            self.enter(state, outcome=outcome)
+        with self._lock:
+            if state in TRANSITIONS[self._state]:
+                self.say(state, outcome=outcome)
 
     def progressed(self, now: int) -> None:
         """A new checkpoint, past the one that the recovery started from."""
-        if self._state == "resuming":
-            self._progress = now
-            self.enter("probation")
-        elif self._progress is not None and now - self._progress >= self._stable:
-            self.end("recovered", "went on from a new checkpoint, and was stable")
+        with self._lock:
+            if self._state == "resuming":
+                self._progress = now
+                self.say("probation")
+            elif self._progress is not None and now - self._progress >= self._stable:
+                self.end("recovered", "went on from a new checkpoint, and was stable")
 
     def completed(self) -> None:
         """The run came to its end."""
-        if self._state == "resuming":
-            self.enter("probation")
-        self.end("recovered", "the run was completed")
+        with self._lock:
+            if self._state == "resuming":
+                self.say("probation")
+            self.end("recovered", "the run was completed")
 
 
 def supersede(log: RecoveryLog, run: Run) -> None:
@@ -110,8 +148,8 @@ def supersede(log: RecoveryLog, run: Run) -> None:
             "state": "superseded",
             "outcome": "lapsed before its claim",
         }
-        # Its own writer may have said so in the meantime.
-        with suppress(IllegalRecord):
+        # Its own writer may have said so in the meantime; and the run is claimed, whatever the log says.
+        with suppress(RecorderError, StoreError):
             log.append(partial(dict, members))
 
 

@@ -36,14 +36,8 @@ class ResumeRefused(RecorderError):
 class ResolutionRefused(RecorderError):
     """A human's answer cannot be recorded now: an owner may live, or the journal is damaged. Nothing was written."""
 
-    def __init__(self, decision: Decision, against: Sequence[Reason]) -> None:
+    def __init__(self, decision: Decision, against: Sequence[Reason], hint: str) -> None:
         why = "; ".join(f"{reason.code} {reason.message}" for reason in against)
-        owned = all(reason.layer == "ownership" for reason in against)
-        hint = (
-            "wait for its lease to lapse, or give facts that prove it dead"
-            if owned
-            else "repair the journal first"
-        )
         super().__init__(f"run {decision.run_id}: nothing can be resolved now: {why}; {hint}")
         self.decision = decision
         """The guard's whole answer, with the time from which to ask again."""
@@ -78,7 +72,7 @@ class TooLate(RecorderError):
 
 
 class Unclear(RecorderError):
-    """The store did not say whether the record was written; nothing that it would have authorised was done."""
+    """The store did not say whether the record was written, or is durable; nothing that it would authorise was done."""
 
 
 class IllegalRecord(RecorderError):
@@ -87,3 +81,7 @@ class IllegalRecord(RecorderError):
     def __init__(self, message: str, faults: Sequence[Fault] = ()) -> None:
         super().__init__("; ".join([message, *(f"{f.code} {f.message} (at {f.pointer!r})" for f in faults)]))
         self.faults = tuple(faults)
+
+
+class ResultNotKept(IllegalRecord):
+    """The effect is applied and recorded as committed; only what its function returned could not be kept."""

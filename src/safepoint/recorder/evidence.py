@@ -13,11 +13,12 @@ from functools import partial
 from typing import Any, Literal
 
 from safepoint.core.timestamp import format_time
-from safepoint.guard import Decision, evaluate
+from safepoint.guard import Decision, Reason, evaluate
+from safepoint.guard.case import Case, Facts
 from safepoint.model.action import Action
 from safepoint.model.ledger import TRANSITIONS
 from safepoint.model.run import Run
-from safepoint.policy import parse_policy
+from safepoint.policy import Policy, parse_policy
 from safepoint.reader import load_run
 from safepoint.reader.documents import Document, load_documents
 from safepoint.recorder.errors import IllegalRecord, RecorderError, ResolutionRefused, RunEnded
@@ -61,7 +62,7 @@ def resolve_action(
     run_id: str,
     action_id: str,
     *,
-    outcome: Literal["committed", "failed", "abandoned"],
+    outcome: Literal["committed", "failed", "abandoned", "cancelled"],
     by: str,
     evidence: str | None = None,
     reason: str | None = None,
@@ -78,18 +79,20 @@ def resolve_action(
         action_id: the effect that is in doubt.
         outcome: ``committed``: it happened. ``failed``: it did not happen, and never will; it may be tried again.
             ``abandoned``: nobody will know; the run goes on only where the policy says ``abandonedMaySkip``.
+            ``cancelled``: what was planned or has failed is given up, and the run goes on without it.
         by: who says so.
         evidence: where that can be looked up: a ticket, a link, the provider's id.
-        reason: why, for other humans; kept with ``failed`` and ``abandoned``.
-        facts: a facts document, or its path or URL: may prove that the run's owner is dead.
+        reason: why, for other humans; kept with all but ``committed``.
+        facts: a facts document, or its path or URL: may prove that the run's owner is dead. ``failed`` needs that proof
+            of the worker of each attempt that nobody has heard of since: a call may outlast its lease.
         policy: a policy document, or its path or URL; None: the defaults.
         clock: nanoseconds since the Unix epoch.
         nonce: makes this writer's nonce.
 
     Raises:
-        ResolutionRefused: ``failed`` or ``abandoned`` while the run's owner may be alive and could contradict it; or
-            the journal is damaged. It holds the guard's decision, and nothing was written.
-        IllegalRecord: the effect is not in doubt, or cannot end so.
+        ResolutionRefused: anything but ``committed`` while the run's owner may be alive and could contradict it; or the
+            journal is damaged. It holds the guard's decision, and nothing was written.
+        IllegalRecord: the effect is not in doubt, or cannot end so; or a text does not fit the format.
         StaleDecision: the journal went on meanwhile; look again.
         InputRefusedError: facts or policy are not sound.
         AbsentError: the store holds no such run.
@@ -103,7 +106,10 @@ def resolve_action(
     settings = parse_policy(given.policy, workflow=workflow_of(run))
     now = clock()
     action = _resolvable(run, action_id, outcome)
-    _require_sound(evaluate(run, given.facts, settings, None, now), owned=outcome != "committed")
+    decision = evaluate(run, given.facts, settings, None, now)
+    _require_sound(decision, owned=outcome != "committed")
+    if outcome == "failed":
+        _require_dead(_case(run, given.facts, settings, now), action, decision)
     head = require_claimable(run)
     journal = Journal(opened, run_id, nonce=nonce(), clock=clock)
     journal.follow(run.records)
@@ -112,9 +118,14 @@ def resolve_action(
         journal.append_unowned(_applied(action_id, proof, None))
         return
     answers = list(
-        _not_applied(action, proof, reason) if outcome == "failed" else _abandoned(action, proof, reason)
+        _not_applied(action, proof, reason)
+        if outcome == "failed"
+        else _given_up(action, outcome, proof, reason)
     )
     lease = {"purpose": "resolution", "holder": by, "ttlSeconds": settings.lease_seconds, **_same_branch(run)}
+    # Before anything is written: an answer that no record can hold must not cost an epoch.
+    for members in (journal.claiming(lease), *answers):
+        journal.draft({"leaseEpoch": journal.next_epoch, **members})
     journal.claim(lease, at=head + 1)
     try:
         for members in answers:
@@ -152,8 +163,46 @@ def _require_sound(decision: Decision, *, owned: bool) -> None:
         for reason in decision.reasons
         if reason.layer in layers and reason.verdict != "resume" and reason.code not in WHERE_TO_START
     ]
-    if against:
-        raise ResolutionRefused(decision, against)
+    if not against:
+        return
+    lives = all(reason.layer == "ownership" for reason in against)
+    hint = (
+        "wait for its lease to lapse, or give facts that prove it dead"
+        if lives
+        else "repair the journal first"
+    )
+    raise ResolutionRefused(decision, against, hint)
+
+
+def _require_dead(case: Case, action: Action, decision: Decision) -> None:
+    """Raise where the worker of an attempt may still be at it: a call may outlast its lease, and then succeed."""
+    for attempt in action.open_attempts:
+        if attempt.status == "inDoubt" and attempt.record.nonce == attempt.nonce:
+            continue  # it said itself that its call is over
+        if case.death_of(attempt.epoch) is None:
+            why = f"the worker of attempt {attempt.number}, epoch {attempt.epoch}, may still be at it"
+            reason = Reason("SP775", "effects", "reconcile", why, attempt.opened.place.key)
+            raise ResolutionRefused(
+                decision, [reason], "give facts that prove it dead; a lapsed lease is no proof"
+            )
+
+
+def _case(run: Run, facts: Mapping[str, Any] | None, policy: Policy, now: int) -> Case:
+    """What the guard knows of who is dead."""
+    written: dict[int, int] = {}
+    for record in run.records:
+        written[record.epoch] = max(written.get(record.epoch, 0), record.created or 0)
+    return Case(
+        run=run,
+        facts=Facts(facts or {}),
+        policy=policy,
+        request={},
+        now=now,
+        artifacts={},
+        checkpoint=None,
+        last_written=written,
+        undoing=False,
+    )
 
 
 def _applied(action_id: str, proof: Mapping[str, Any], external_ref: str | None) -> dict[str, Any]:
@@ -176,9 +225,11 @@ def _not_applied(action: Action, proof: Mapping[str, Any], reason: str | None) -
             yield {**_said(action, "failed", proof), "attempt": detail, "error": error}
 
 
-def _abandoned(action: Action, proof: Mapping[str, Any], reason: str | None) -> Iterator[dict[str, Any]]:
-    error = {"class": "abandoned", "message": reason, "retryable": None, "sent": "unknown"}
-    yield {**_said(action, "abandoned", proof), **({} if reason is None else {"error": error})}
+def _given_up(
+    action: Action, outcome: str, proof: Mapping[str, Any], reason: str | None
+) -> Iterator[dict[str, Any]]:
+    error = {"class": outcome, "message": reason, "retryable": None, "sent": "unknown"}
+    yield {**_said(action, outcome, proof), **({} if reason is None else {"error": error})}
 
 
 def _said(action: Action, status: str, proof: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,6 +49,7 @@ class Journal(Log):
         self._released = False
         self._ended: str | None = None
         self._checkpoints: dict[str, Record] = {}
+        self._undone_by: dict[str, dict[str, None]] = {}
         self._of_action: dict[str, list[Record]] = {}
         self._of_approval: dict[str, list[Record]] = {}
         self._keys: dict[str, str] = {}
@@ -110,6 +111,8 @@ class Journal(Log):
         self.actions |= fold_ledger(self._of_action[name], ordered=True, faults=[])
         if record.kind == "ledger":
             self.last_ledger = record.sequence or 0
+            if target := record.value.get("compensates"):
+                self._undone_by.setdefault(target, {})[name] = None
             if key := record.value.get("idempotencyKey"):
                 self._keys.setdefault(key, name)
 
@@ -121,11 +124,12 @@ class Journal(Log):
     def judge(self, record: Record) -> None:
         """Raise where `record` may not follow what the journal holds."""
         faults: list[Fault] = []
-        if record.kind == "ledger":
+        if record.kind in {"ledger", "evidence"}:
             name = str(record.value["actionId"])
-            fold_ledger([*self._of_action.get(name, ()), record], ordered=True, faults=faults)
-            owner = self._keys.get(record.value["idempotencyKey"] or "", name)
-            if owner != name:
+            fold_ledger([*self._relatives(record), record], ordered=True, faults=faults)
+            owner = self._keys.get(record.value.get("idempotencyKey") or "", name)
+            # Only a compensation may carry another action's key: to use it up.
+            if owner not in {name, record.value.get("compensates")}:
                 faults.append(
                     Fault("SP402", f"{owner} already uses this key", "/idempotencyKey", place=record.place)
                 )
@@ -137,9 +141,20 @@ class Journal(Log):
             if earlier is not None:
                 why = self._repeated(earlier)
                 faults.append(Fault("SP311", why, "/checkpointId", place=record.place))
+        elif record.value.get("status") == "cancelRequested" and self._ended in ENDED:
+            raise RunEnded(f"run {self.run_id} is {self._ended}: there is nothing left to stop")
         # Only what this record brings in; an older fault is not its own.
         if own := [fault for fault in faults if fault.place == record.place]:
             raise IllegalRecord(f"this {record.kind} record may not follow", own)
+
+    def _relatives(self, record: Record) -> list[Record]:
+        """What was recorded of the action, of the one that it undoes, and of all that undo the same."""
+        name = str(record.value["actionId"])
+        held = self.actions.get(name)
+        target = (held.compensates if held else record.value.get("compensates")) or name
+        names = dict.fromkeys((target, name, *self._undone_by.get(target, ())))
+        records = [known for each in names for known in self._of_action.get(each, ())]
+        return sorted(records, key=lambda known: known.sequence or 0)
 
     def _repeated(self, earlier: Record) -> str:
         """What to say of a checkpoint id that `earlier` bears already."""
@@ -152,12 +167,16 @@ class Journal(Log):
 
     def claim(self, members: Mapping[str, Any], *, at: int) -> Record:
         """Claim the next epoch with a lease record at exactly `at`, or not at all."""
+        return self.append(lambda: self.claiming(members), only_at=at)
 
-        def build() -> Mapping[str, Any]:
-            epoch = self._seen_epoch + 1
-            return {"recordType": "lease", "leaseEpoch": epoch, "event": "claimed", **members}
+    def claiming(self, members: Mapping[str, Any]) -> dict[str, Any]:
+        """A lease record that claims the next epoch."""
+        return {"recordType": "lease", "leaseEpoch": self.next_epoch, "event": "claimed", **members}
 
-        return self.append(build, only_at=at)
+    @property
+    def next_epoch(self) -> int:
+        """The epoch that a claim would have now."""
+        return self._seen_epoch + 1
 
     def append_owned(self, build: Build) -> Record:
         """Append a record that only the run's owner may write."""
@@ -178,6 +197,7 @@ class Journal(Log):
 
     def require_owner(self) -> None:
         """Raise where this process does not own the run, or the run is over."""
+        self.require_usable()
         if self._seen_epoch > self.epoch:
             raise Fenced(
                 f"run {self.run_id}: epoch {self._seen_epoch} was claimed, this process holds {self.epoch}; "

@@ -62,14 +62,18 @@ class Log:
         self.sequence = 0
         """The last number that this process has itself read; only the one behind it is ever tried."""
         self._digest: str | None = None
+        self._torn = False
         self._key_of = key_of
         self._process = os.getpid()
 
     def follow(self, records: Iterable[Record]) -> None:
         """Take in `records`, the chain's next ones in order."""
         for record in records:
+            # An interrupt in here leaves a number that counts as read and a record that nobody folded: perhaps a fence.
+            self._torn = True
             self.sequence, self._digest = record.sequence or 0, record.digest
             self.learn(record)
+            self._torn = False
 
     def learn(self, record: Record) -> None:
         """Fold one more record of the chain."""
@@ -77,9 +81,27 @@ class Log:
     def judge(self, record: Record) -> None:
         """Raise where `record` may not follow; asked before every try."""
 
+    def require_usable(self) -> None:
+        """Raise where this process must not go by what it knows of the chain.
+
+        Raises:
+            RecorderError: a parent process opened it, or reading it was interrupted.
+        """
+        if os.getpid() != self._process:
+            raise RecorderError(
+                f"run {self.run_id} was opened by process {self._process}: a forked process must open it itself, "
+                "or the two would write under one nonce"
+            )
+        if self._torn:
+            raise RecorderError(
+                f"run {self.run_id}: this process was interrupted while it took in record {self.sequence}; "
+                "open the run again"
+            )
+
     def read_on(self) -> None:
         """Read to the head: ask for the next number until it is absent, because a listing alone may be stale."""
         with self.lock:
+            self.require_usable()
             while (data := self._slot(self.sequence + 1)) is not None:
                 self.follow([self._read(data)])
 
@@ -96,13 +118,9 @@ class Log:
             RecorderError: from `build` and `judge`.
             StoreError: nothing was written.
         """
-        if os.getpid() != self._process:
-            raise RecorderError(
-                f"run {self.run_id} was opened by process {self._process}: a forked process must open it itself, "
-                "or the two would write under one nonce"
-            )
         with self.lock:
             while True:
+                self.require_usable()
                 if only_at not in {None, self.sequence + 1}:
                     raise StaleDecision(
                         f"run {self.run_id}: record {self.sequence + 1} would be next, not {only_at}; judge again"
@@ -147,19 +165,27 @@ class Log:
         for attempt in range(TRIES):
             if attempt:
                 time.sleep(PAUSE * 2**attempt)
-            outcome = self.store.put_if_absent(record.place.key, data)
+            try:
+                outcome = self.store.put_if_absent(record.place.key, data)
+            except StoreError:
+                if not attempt:
+                    raise
+                continue  # this try wrote nothing, but an earlier one may have
             if outcome is Outcome.WON:
                 return True
-            # Looked at after LOST too: a client that retried reports its own successful write as a conflict.
             try:
                 there = self._slot(number)
             except StoreError:
                 continue
-            if there is not None:
-                return there == data
+            if there not in {None, data}:
+                return False
+            # A client that retried reports its own successful write as a conflict. But what is merely there after no
+            # clear answer may not be durable yet: only the same put, once more, can say that it is.
+            if there == data and outcome is Outcome.LOST:
+                return True
         raise Unclear(
             f"run {self.run_id}: the store did not say whether record {number} was written; "
-            "nothing was done that needs it. Try again when the store answers"
+            "try again when it answers"
         )
 
     def _slot(self, number: int) -> bytes | None:

@@ -27,10 +27,11 @@ from safepoint.recorder.errors import (
     ResumeRefused,
     RunExists,
     StaleDecision,
+    Unclear,
 )
 from safepoint.recorder.evidence import record_probes
 from safepoint.recorder.journal import Journal, require_claimable, workflow_of
-from safepoint.recorder.log import Clock, StoreAt, new_nonce, open_at
+from safepoint.recorder.log import TRIES, Clock, StoreAt, new_nonce, open_at
 from safepoint.recorder.run import RecordedRun
 from safepoint.store import AbsentError, Outcome, Store
 from safepoint.store.layout import STORE_KEY, run_prefix
@@ -71,7 +72,8 @@ def start_run(
 
     Raises:
         RunExists: the store holds something under this id; `resume_run` goes on with it.
-        IllegalRecord: no reader would accept the run's first record; nothing was written.
+        IllegalRecord: no reader would accept the run's first records; nothing was written.
+        StaleDecision: another process took the run over before this one could claim it.
         InputRefusedError: the policy is not sound.
         StoreError: nothing was written.
     """
@@ -90,10 +92,12 @@ def start_run(
         "workflow": workflow,
         **{name: value for name, value in optional.items() if value is not None},
     }
+    ttl = settings.lease_seconds if ttl_seconds is None else ttl_seconds
+    lease = {"purpose": "run", "holder": holder, "ttlSeconds": ttl}
     journal = Journal(opened, run_id, nonce=nonce(), clock=clock)
-    journal.draft(
-        members
-    )  # before anything is written: an id that readers refuse would make a run for nobody
+    # Before anything is written: what readers refuse would make a run for nobody, or one without an owner.
+    journal.draft(members)
+    journal.draft(journal.claiming(lease))
     _require_layout(opened)
     with suppress(AbsentError):
         if next(iter(opened.list(run_prefix(run_id))), None):
@@ -102,8 +106,14 @@ def start_run(
         journal.append(lambda: members, only_at=1)
     except StaleDecision as taken:
         raise RunExists(f"another process has just started run {run_id} in {opened.url}") from taken
-    lease = {"purpose": "run", "holder": holder, "ttlSeconds": ttl_seconds or settings.lease_seconds}
-    journal.claim(lease, at=journal.sequence + 1)
+    while True:
+        try:
+            journal.claim(lease, at=journal.sequence + 1)
+            break
+        except StaleDecision:
+            # Anybody may ask for an approval or for an end of a run that is there; only another owner ends this.
+            if journal.next_epoch > 1:
+                raise
     return RecordedRun(journal, settings, guard_context=guard_context)
 
 
@@ -123,6 +133,9 @@ def resume_run(
 ) -> RecordedRun:
     """Ask the guard whether the run may go on, and take it over if so.
 
+    Where the request's goal is ``unwind`` and the verdict ``compensate``, the run is opened to be undone: its `plan`
+    names what to compensate, and only effects with ``compensates=`` are attempted in it.
+
     Args:
         store: where it is recorded: an open store, or its path or URL.
         run_id: the run.
@@ -137,7 +150,9 @@ def resume_run(
         nonce: makes this writer's nonce.
 
     Raises:
-        ResumeRefused: the verdict is not ``resume``; it holds the decision, and nothing was written.
+        ResumeRefused: the verdict is not ``resume`` (or ``compensate``, where that was asked for); it holds the
+            decision, and nothing was written.
+        IllegalRecord: no reader would accept the claim or the episode; nothing was written.
         StaleDecision: somebody else was faster, or the decision's time is over; try again from the start.
         InputRefusedError: facts, policy or request are not sound; nothing was judged by them.
         AbsentError: the store holds no such run.
@@ -152,7 +167,8 @@ def resume_run(
     now = clock()
     artifacts = gather_artifacts(opened, run)
     decision = evaluate(run, given.facts, settings, given.request, now, artifacts=artifacts)
-    if decision.verdict != "resume":
+    unwinding = decision.verdict == "compensate" and decision.goal == "unwind"
+    if decision.verdict != "resume" and not unwinding:
         raise ResumeRefused(decision)
     head = require_claimable(run)
     _require_layout(opened)
@@ -161,7 +177,7 @@ def resume_run(
     journal.follow(run.records)
     log = RecoveryLog(opened, run_id, nonce=writer, clock=clock)
     log.follow(run.recovery)
-    seconds = ttl_seconds or settings.lease_seconds
+    seconds = settings.lease_seconds if ttl_seconds is None else ttl_seconds
     episode = Episode(
         log,
         run,
@@ -171,32 +187,38 @@ def resume_run(
         signature=failure_signature,
     )
     digest = digest_value(decision.document())
-    try:
-        episode.enter("detected", fromCheckpointId=decision.checkpoint_id)
-        episode.enter("assessing")
-        episode.enter("authorized", decisionDigest=digest)
-    except IllegalRecord as ended:
-        raise StaleDecision(f"run {run_id}: another process ended this recovery; judge again") from ended
     lease = {
         "purpose": "recovery",
         "holder": holder,
         "ttlSeconds": seconds,
         "episodeId": episode.episode_id,
         "authorization": digest,
-        **_branch(run, decision),
+        **_branch(journal, decision),
     }
+    # Before anything is written: a recovery that no reader accepts would stand in the way of the next one.
+    log.draft(episode.record("detected", fromCheckpointId=decision.checkpoint_id))
+    journal.draft(journal.claiming(lease))
+    try:
+        episode.enter("detected", fromCheckpointId=decision.checkpoint_id)
+        episode.enter("assessing")
+        episode.enter("compensating" if unwinding else "authorized", decisionDigest=digest)
+    except IllegalRecord as refused:
+        if not any(fault.code == "SP507" for fault in refused.faults):
+            raise
+        raise StaleDecision(f"run {run_id}: another process ended this recovery; judge again") from refused
     try:
         _require_valid(decision, clock())
         journal.claim(lease, at=head + 1)
     except StaleDecision:
-        with suppress(IllegalRecord):
-            episode.end("superseded", "lost the claim")
+        episode.end("superseded", "lost the claim")
         raise
-    episode.enter("claimed", leaseEpoch=journal.epoch)
+    if not unwinding:
+        episode.say("claimed", leaseEpoch=journal.epoch)
     supersede(log, run)
     known = given.facts or {}
     record_probes(journal, decision, known)
-    episode.enter("resuming")
+    if not unwinding:
+        episode.say("resuming")
     context = guard_context or known.get("guardContext") or _recorded_context(run)
     return RecordedRun(journal, settings, guard_context=context, decision=decision, episode=episode)
 
@@ -212,25 +234,27 @@ def _require_valid(decision: Decision, now: int) -> None:
         raise StaleDecision(f"run {decision.run_id}: the decision is no longer valid; judge again")
 
 
-def _branch(run: Run, decision: Decision) -> dict[str, Any]:
-    """Where the new owner writes: on the same branch, or on one that forks from an older checkpoint."""
-    newest = run.newest_checkpoint
-    if (
-        decision.checkpoint_id is not None
-        and newest
-        and newest.value["checkpointId"] != decision.checkpoint_id
-    ):
-        epoch = (run.ownership.epoch if run.ownership else 0) + 1
-        return {"forkFrom": {"checkpointId": decision.checkpoint_id}, "branch": f"branch-{epoch}"}
-    return {} if run.branch is None else {"branch": run.branch}
+def _branch(journal: Journal, decision: Decision) -> dict[str, Any]:
+    """Where the new owner writes: on the same branch, or on one that forks from where the guard said to go on."""
+    held = journal.checkpoint.value["checkpointId"] if journal.checkpoint else None
+    if decision.checkpoint_id not in {None, held}:
+        fork = {"checkpointId": decision.checkpoint_id}
+        return {"forkFrom": fork, "branch": f"branch-{journal.next_epoch}"}
+    return {} if journal.branch is None else {"branch": journal.branch}
 
 
 def _require_layout(store: Store) -> None:
     """Mark a new store as one, and refuse to write into one whose layout this library does not know."""
     document = {"recordType": "store", "schemaVersion": str(CURRENT), "layout": 1}
-    if store.put_if_absent(STORE_KEY, encode_record(document)) is not Outcome.LOST:
-        return
-    value, faults = parse(store.get(STORE_KEY))
+    for _ in range(TRIES):
+        if store.put_if_absent(STORE_KEY, encode_record(document)) is Outcome.WON:
+            return
+        with suppress(AbsentError):
+            there = store.get(STORE_KEY)
+            break
+    else:
+        raise Unclear(f"{store.url_of(STORE_KEY)}: the store did not say whether it was written; try again")
+    value, faults = parse(there)
     identity, more = recognise(value)
     known = identity is not None and identity.kind == "store" and value.get("layout") == 1
     if not known or value.get("features"):

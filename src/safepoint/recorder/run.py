@@ -14,14 +14,17 @@ from typing import Any
 from safepoint.core.digest import digest_value, encode_record
 from safepoint.core.timestamp import SECOND, format_time
 from safepoint.core.version import CURRENT
-from safepoint.guard import Decision
+from safepoint.guard import Decision, PlanItem
 from safepoint.model.action import Action
 from safepoint.policy import Policy
 from safepoint.recorder import approvals
-from safepoint.recorder.effect import Declares, Effect, Plan
+from safepoint.recorder.declares import Declares
+from safepoint.recorder.effect import Calling, Effect, settle_unsent
 from safepoint.recorder.episode import Episode
-from safepoint.recorder.errors import InDoubt, RecorderError
+from safepoint.recorder.errors import IllegalRecord, InDoubt, RecorderError
 from safepoint.recorder.journal import Journal
+from safepoint.recorder.permission import Permission, Plan
+from safepoint.recorder.settlement import describe
 from safepoint.store import StoreError
 from safepoint.store.layout import heartbeat_key
 
@@ -46,8 +49,7 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
         self._policy = policy
         self._context = guard_context
         self._episode = episode
-        items = {item.action_id: item for item in decision.plan if item.action_id} if decision else {}
-        self._plan = Plan(items, decision.valid_until if decision else None)
+        self._plan = Plan.of(decision)
         self._released = False
         self.decision = decision
         """What the guard said; None for a run that was started here."""
@@ -74,8 +76,15 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
         return self._journal.checkpoint.value if self._journal.checkpoint else None
 
     @property
+    def plan(self) -> tuple[PlanItem, ...]:
+        """What the guard's decision says of each action and step; what to compensate comes first, in order."""
+        return self.decision.plan if self.decision else ()
+
+    @property
     def next_steps(self) -> tuple[str, ...]:
-        """The steps that the last checkpoint says are next, in order."""
+        """The steps that the last checkpoint says are next, in order; none where the run is undone."""
+        if self._plan.unwinding:
+            return ()
         return tuple((self.last_checkpoint or {}).get("nextSteps") or ())
 
     def checkpoint(
@@ -166,6 +175,9 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
     ) -> Effect:
         """One effect on the world, to be applied with `Effect.call` in a ``with`` block.
 
+        Where the guard judged the run, its plan says what may be done; a run that was opened to be undone attempts only
+        what has `compensates`.
+
         Args:
             action_id: unique in the run, and the same in every attempt and every recovery.
             step_name: the step that it belongs to.
@@ -179,7 +191,7 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
             retryable: whether a further attempt may succeed after one of those.
             message_id: the id under which the outbox will know the message.
             approval: the approval that permits it, bound to the digest of `request`; spent before the attempt.
-            compensates: the action that this one undoes.
+            compensates: the action that this one undoes; its record says so before, and how it went after.
 
         Raises:
             RecorderError: `declares` promises a key that there is not, or one that could never be used again.
@@ -205,13 +217,11 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
         return Effect(
             self._journal,
             identity,
-            declares=declares,
-            deadline=deadline_seconds * SECOND,
-            definite=definite,
-            retryable=retryable,
-            policy=self._policy,
+            calling=Calling(declares, deadline_seconds * SECOND, definite, retryable, approve),
+            permission=Permission(
+                self._journal, self._plan, self._policy, identity=identity, declares=declares
+            ),
             plan=self._plan,
-            approve=approve,
         )
 
     def request_approval(
@@ -230,16 +240,20 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
         if approval_id in self._journal.approvals:
             return
         self._journal.require_owner()
-        approvals.append_request(
-            self._journal,
-            approval_id,
-            content_digest=digest_value(request),
-            action_id=action_id,
-            checkpoint_id=checkpoint_id,
-            expires_seconds=expires_seconds,
-            actor=actor,
-            reason=reason,
-        )
+        try:
+            approvals.append_request(
+                self._journal,
+                approval_id,
+                content_digest=digest_value(request),
+                action_id=action_id,
+                checkpoint_id=checkpoint_id,
+                expires_seconds=expires_seconds,
+                actor=actor,
+                reason=reason,
+            )
+        except IllegalRecord:
+            if approval_id not in self._journal.approvals:  # else somebody has just asked
+                raise
 
     def approval_state(self, approval_id: str) -> str | None:
         """What became of the approval, read from the store now: its last event; None: it was never asked for."""
@@ -287,13 +301,7 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
         """Record that the run gave up; a later recovery may take it up again."""
         detail = {}
         if error is not None:
-            text = str(error)[:1000] or None
-            detail["error"] = {
-                "class": type(error).__name__,
-                "message": text,
-                "retryable": None,
-                "sent": "unknown",
-            }
+            detail["error"] = {**describe(error), "retryable": None, "sent": "unknown"}
         self._end({"status": "failed", **detail, **({} if reason is None else {"reason": reason})})
         self._failed_attempt("the run failed" if error is None else type(error).__name__)
 
@@ -311,13 +319,20 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
                 )
             return {"recordType": "run", "status": "cancelled"}
 
+        self._journal.read_on()
+        settle_unsent(self._journal, self._plan)
         self._journal.append_owned(build)
+        undo = [item.action_id for item in self._plan.items.values() if item.do == "compensate"]
+        if self._episode and all(self._journal.actions[str(name)].status == "compensated" for name in undo):
+            self._episode.end("compensated", "what was to be undone is undone")
         self._failed_attempt("the run was cancelled")
 
     def release(self) -> None:
         """Give the lease back, so that the next owner need not wait for it to lapse; writing ends here."""
         self._journal.release()
         self._released = True
+        if self._episode:
+            self._episode.catch_up()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -246,14 +246,17 @@ class LocalStore(Store):
             self._make_folder(parent)
             # opened before anything is written: where this is forbidden, no outcome could be made durable
             folder = os.open(parent, os.O_RDONLY)
-            temporary = os.path.join(parent, TEMPORARY + os.urandom(8).hex())
             try:
-                write_new(temporary, data)
-                yield temporary, path, folder
+                temporary = os.path.join(parent, TEMPORARY + os.urandom(8).hex())
+                try:
+                    write_new(temporary, data)
+                    yield temporary, path, folder
+                finally:
+                    with suppress(OSError):  # failing to tidy up is no reason to doubt the outcome
+                        os.unlink(temporary)
             finally:
-                with suppress(OSError):  # failing to tidy up is no reason to doubt the outcome
-                    os.unlink(temporary)
-                os.close(folder)
+                with suppress(OSError):
+                    os.close(folder)
 
     def _make_folder(self, folder: str) -> None:
         """Makes `folder` and sees to it that its name survives a power cut.

@@ -34,7 +34,7 @@ def _time_up(time: Any) -> Any:
         return time
     try:
         return format_time(parse_time(time))
-    except (ValueError, OverflowError):  # from a residue that no step made; v2 itself admits no such time
+    except ValueError:  # from a residue that no step made; v2 itself admits no such time
         return time
 
 
