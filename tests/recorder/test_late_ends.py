@@ -110,11 +110,18 @@ def test_a_run_that_found_another_way_goes_on_without_what_failed_for_good(
         answer(store, clock, "cancelled")
 
 
-def test_what_was_never_recorded_or_is_in_doubt_cannot_be_withdrawn(store: Store, clock: Any) -> None:
+def test_what_was_not_approved_can_be_withdrawn_without_ever_being_tried(store: Store, clock: Any) -> None:
+    run = start_run(store, RUN, workflow="w", holder="w1", ttl_seconds=10, clock=clock)
+    run.effect("mail", step_name="notify", request={"to": "x"}).withdraw()
+    assert [record.value["status"] for record in sound(store).actions["mail"].records] == [
+        "planned",
+        "cancelled",
+    ]
+
+
+def test_what_is_in_doubt_cannot_be_withdrawn(store: Store, clock: Any) -> None:
     run = start_run(store, RUN, workflow="w", holder="w1", ttl_seconds=10, clock=clock)
     effect = run.effect("mail", step_name="notify", request={"to": "x"})
-    with pytest.raises(IllegalRecord, match="SP401"):
-        effect.withdraw()
     with pytest.raises(OSError, match="lost"):
         effect.call(raise_, OSError("lost"))
     with pytest.raises(IllegalRecord, match="SP401"):

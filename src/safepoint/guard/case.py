@@ -163,6 +163,49 @@ class Case:
         return self.declares(action).probe != "none"
 
 
+def ask(
+    run: Run,
+    facts: Mapping[str, Any] | None,
+    policy: Policy,
+    request: Mapping[str, Any] | None,
+    now: int,
+    *,
+    artifacts: Mapping[str, str] | None = None,
+) -> Case:
+    """The question that these make: see `evaluate` for what they are."""
+    request = request or {}
+    return Case(
+        run=run,
+        facts=Facts(facts or {}),
+        policy=policy,
+        request=request,
+        now=now,
+        artifacts=artifacts or {},
+        checkpoint=_start(run, request),
+        last_written=_last_written(run),
+        undoing=request.get("goal") == "unwind" or run.roll_back_begun,
+    )
+
+
+def _start(run: Run, request: Mapping[str, Any]) -> Record | None:
+    """The checkpoint to go on from: the one that the request names, else the newest."""
+    wanted = request.get("checkpointId")
+    return run.checkpoint(str(wanted)) if wanted is not None else run.newest_checkpoint
+
+
+def _last_written(run: Run) -> dict[int, int]:
+    """When each epoch's owner last wrote; what others write without an epoch is no sign of the owner's life."""
+    newest: dict[int, int] = {}
+    for record in run.records:
+        if (
+            record.kind in {"approval", "evidence", "retract"}
+            or record.value.get("status") == "cancelRequested"
+        ):
+            continue
+        newest[record.epoch] = max(newest.get(record.epoch, 0), record.created or 0)
+    return newest
+
+
 _LONGEST = 1000
 """Characters of a message; names in it may be long, and a decision must fit its schema."""
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from safepoint.core.digest import digest_value
-from safepoint.guard.case import Case, Facts, Opinion
+from safepoint.guard.case import Case, Opinion, ask
 from safepoint.guard.decision import GRAVITY, Decision, Missing, PlanItem, Reason
 from safepoint.guard.layers import (
     budget,
@@ -23,9 +23,8 @@ from safepoint.guard.layers import (
     terminal,
     world,
 )
-from safepoint.guard.undo import can_undo, roll_back_begun, to_undo
+from safepoint.guard.undo import can_undo, to_undo
 from safepoint.model.action import Action
-from safepoint.model.record import Record
 from safepoint.model.run import Run
 from safepoint.policy import Policy
 
@@ -69,18 +68,7 @@ def evaluate(
     """
     if facts is not None and facts.get("runId") != run.run_id:
         raise ValueError("the facts are of another run")
-    request = request or {}
-    case = Case(
-        run=run,
-        facts=Facts(facts or {}),
-        policy=policy,
-        request=request,
-        now=now,
-        artifacts=artifacts or {},
-        checkpoint=_start(run, request),
-        last_written=_last_written(run),
-        undoing=request.get("goal") == "unwind" or roll_back_begun(run),
-    )
+    case = ask(run, facts, policy, request, now, artifacts=artifacts)
     effects = to_undo(case)
     case = replace(case, undoable=bool(effects) and all(can_undo(case, action) for action in effects))
     opinions = []
@@ -118,25 +106,6 @@ def evaluate(
         policy_digest=policy.digest,
         facts_digest=digest_value(facts) if facts is not None else None,
     )
-
-
-def _start(run: Run, request: Mapping[str, Any]) -> Record | None:
-    """The checkpoint to go on from: the one that the request names, else the newest."""
-    wanted = request.get("checkpointId")
-    return run.checkpoint(str(wanted)) if wanted is not None else run.newest_checkpoint
-
-
-def _last_written(run: Run) -> dict[int, int]:
-    """When each epoch's owner last wrote; what others write without an epoch is no sign of the owner's life."""
-    newest: dict[int, int] = {}
-    for record in run.records:
-        if (
-            record.kind in {"approval", "evidence", "retract"}
-            or record.value.get("status") == "cancelRequested"
-        ):
-            continue
-        newest[record.epoch] = max(newest.get(record.epoch, 0), record.created or 0)
-    return newest
 
 
 def _verdict(case: Case, opinions: Sequence[Opinion]) -> str:

@@ -4,16 +4,6 @@ from __future__ import annotations
 
 from safepoint.guard.case import Case
 from safepoint.model.action import Action
-from safepoint.model.run import Run
-
-
-def roll_back_begun(run: Run) -> bool:
-    """Whether anything was undone, or is to be."""
-    return any(
-        action.status in {"compensating", "compensated", "compensationFailed"}
-        or (action.compensates is not None and action.status != "cancelled")
-        for action in run.actions.values()
-    )
 
 
 def to_undo(case: Case) -> tuple[Action, ...]:

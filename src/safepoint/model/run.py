@@ -83,6 +83,15 @@ class Run:
         """Actions of which nobody can say yet how they ended."""
         return tuple(action for action in self.actions.values() if action.open)
 
+    @property
+    def roll_back_begun(self) -> bool:
+        """Whether anything was undone, or is to be: then the run never goes forward again."""
+        return any(
+            action.status in {"compensating", "compensated", "compensationFailed"}
+            or (action.compensates is not None and action.status != "cancelled")
+            for action in self.actions.values()
+        )
+
     def checkpoint(self, checkpoint_id: str) -> Record | None:
         """The checkpoint of that id, or None."""
         return next((c for c in self.checkpoints if c.value["checkpointId"] == checkpoint_id), None)

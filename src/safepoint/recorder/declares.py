@@ -28,14 +28,20 @@ class Declares:
     reversibility: Literal["reversible", "compensatable", "irreversible"] = "irreversible"
     compensation: str | None = None
     """Name of the step that undoes it."""
+    compensation_consumes_key: bool = False
+    """The compensation carries the original key, does nothing where nothing happened, and uses the key up."""
 
     def document(self) -> dict[str, Any]:
         """The ``declares`` member of a record."""
         names = {
             "dedupe_window_seconds": "dedupeWindowSeconds",
             "probe_settle_seconds": "probeSettleSeconds",
+            "compensation_consumes_key": "compensationConsumesKey",
         }
-        return {names.get(name, name): value for name, value in asdict(self).items() if value is not None}
+        said = (
+            (name, value) for name, value in asdict(self).items() if value is not None and value is not False
+        )
+        return {names.get(name, name): value for name, value in said}
 
     @property
     def repeatable(self) -> bool:

@@ -128,13 +128,18 @@ class Effect(AbstractContextManager["Effect"]):
             self._record(self._owed, self.receipt)
 
     def withdraw(self) -> None:
-        """Record that this effect is given up: planned or failed, applied by no attempt, and tried no more.
+        """Record that this effect is given up: never tried, or failed, and tried no more.
 
-        So a run that found another way is not judged by an effect that failed for good.
+        So a run that found another way is not judged by an effect that failed for good, or that was not approved.
 
         Raises:
-            IllegalRecord: it was never recorded, or may have been applied.
+            IllegalRecord: it may have been applied.
         """
+        if self.action_id not in self._journal.actions:
+            declares = {"declares": self._calling.declares.document()}
+            self._journal.append_owned(
+                lambda: {"recordType": "ledger", "status": "planned", **self._identity, **declares}
+            )
         self._journal.append_owned(lambda: {"recordType": "ledger", "status": "cancelled", **self._identity})
 
     def _recall(self, action: Action) -> Any:

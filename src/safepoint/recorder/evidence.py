@@ -14,11 +14,11 @@ from typing import Any, Literal
 
 from safepoint.core.timestamp import format_time
 from safepoint.guard import Decision, Reason, evaluate
-from safepoint.guard.case import Case, Facts
+from safepoint.guard.case import Case, ask
 from safepoint.model.action import Action
 from safepoint.model.ledger import TRANSITIONS
 from safepoint.model.run import Run
-from safepoint.policy import Policy, parse_policy
+from safepoint.policy import parse_policy
 from safepoint.reader import load_run
 from safepoint.reader.documents import Document, load_documents
 from safepoint.recorder.errors import IllegalRecord, RecorderError, ResolutionRefused, RunEnded
@@ -109,7 +109,7 @@ def resolve_action(
     decision = evaluate(run, given.facts, settings, None, now)
     _require_sound(decision, owned=outcome != "committed")
     if outcome == "failed":
-        _require_dead(_case(run, given.facts, settings, now), action, decision)
+        _require_dead(ask(run, given.facts, settings, None, now), action, decision)
     head = require_claimable(run)
     journal = Journal(opened, run_id, nonce=nonce(), clock=clock)
     journal.follow(run.records)
@@ -185,24 +185,6 @@ def _require_dead(case: Case, action: Action, decision: Decision) -> None:
             raise ResolutionRefused(
                 decision, [reason], "give facts that prove it dead; a lapsed lease is no proof"
             )
-
-
-def _case(run: Run, facts: Mapping[str, Any] | None, policy: Policy, now: int) -> Case:
-    """What the guard knows of who is dead."""
-    written: dict[int, int] = {}
-    for record in run.records:
-        written[record.epoch] = max(written.get(record.epoch, 0), record.created or 0)
-    return Case(
-        run=run,
-        facts=Facts(facts or {}),
-        policy=policy,
-        request={},
-        now=now,
-        artifacts={},
-        checkpoint=None,
-        last_written=written,
-        undoing=False,
-    )
 
 
 def _applied(action_id: str, proof: Mapping[str, Any], external_ref: str | None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from safepoint.guard.case import Case, Opinion
-from safepoint.guard.undo import can_undo, roll_back_begun, to_undo
+from safepoint.guard.undo import can_undo, to_undo
 from safepoint.model.action import Action
 
 
@@ -24,7 +24,7 @@ def judge(case: Case, opinion: Opinion) -> None:
         for a in actions
         if a.status == "compensating" or (a.compensates and (a.open or a.status == "planned"))
     ]
-    begun = roll_back_begun(case.run)
+    begun = case.run.roll_back_begun
     if effects or at_work:
         message = (
             "the roll-back has begun; finish it, last effect first"
