@@ -155,7 +155,7 @@ class Settlement:
                 "actionId": self.action_id,
                 "attemptNumber": self._attempt["number"],
                 "result": "applied",
-                "kind": "probe",
+                "kind": "response",
                 "by": None,
                 "ref": ref,
                 "observedAt": self._now(),
