@@ -161,3 +161,37 @@ def test_an_unknown_run_names_its_neighbours() -> None:
 def test_a_store_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises((safepoint.StoreError, safepoint.UnknownRunError)):
         safepoint.guard(tmp_path / "absent", "run-1")
+
+
+@pytest.mark.parametrize("run_id", ["", "a\udcff"])
+def test_what_can_be_no_run_id_is_an_unknown_run(run_id: str) -> None:
+    with pytest.raises(safepoint.UnknownRunError):
+        safepoint.guard(STORE, run_id)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "leaseSeconds = 2026-05-07",
+        "x-a = nan",
+        "x-a = 9007199254740993",
+        "x-a = " + "9" * 5000,
+        "x-a = " + "[" * 5000 + "]" * 5000,
+        "x-a = " + "[" * 110 + "]" * 110,
+        "leaseSeconds",
+    ],
+    ids=["date", "nan", "large", "huge", "deepest", "deep", "malformed"],
+)
+def test_a_toml_policy_that_json_could_not_say_is_refused(tmp_path: Path, text: str) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text(text)
+    with pytest.raises(safepoint.InputRefusedError, match=r"policy\.toml"):
+        safepoint.guard(STORE, "run-1", policy=policy)
+
+
+def test_a_toml_policy_is_judged_by(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text("leaseSeconds = 90")
+    moment = "2026-05-07T10:10:00Z"
+    decision = safepoint.guard(STORE, "run-1", policy=policy, now=moment)
+    assert decision == safepoint.guard(STORE, "run-1", policy={"leaseSeconds": 90}, now=moment)

@@ -16,6 +16,7 @@ from safepoint import rules
 from safepoint.core.digest import encode_record
 from safepoint.core.fault import Fault, Place
 from safepoint.core.finding import Finding
+from safepoint.core.ident import encode_segment
 from safepoint.core.timestamp import parse_time
 from safepoint.core.version import Version
 from safepoint.reader import Scan, gather_artifacts, load_run, scan, scan_bytes, scan_files
@@ -202,8 +203,14 @@ def validate(
 def findings_of(found: Scan) -> list[Finding]:
     """Everything that is wrong with one run or loose text, in the order of files, lines, columns and codes."""
     faults = [*found.faults, *(rules.check(found.run) if found.run else ())]
-    texts = found.texts
-    findings = {rules.to_finding(f, texts.get(f.place) if f.place else None): None for f in faults}
+    together: dict[Place | None, list[Fault]] = {}
+    for fault in faults:
+        together.setdefault(fault.place, []).append(fault)
+    findings = {
+        finding: None
+        for place, those in together.items()
+        for finding in rules.to_findings(those, found.texts.get(place) if place else None)
+    }
     return sorted(findings, key=lambda f: (f.url, f.line, f.column, f.code, f.pointer, f.message))
 
 
@@ -297,6 +304,10 @@ def load(store: Store, run_id: str) -> Scan:
     from difflib import get_close_matches  # noqa: PLC0415
 
     _require_one(store)
+    try:
+        encode_segment(run_id)
+    except ValueError as error:
+        raise UnknownRunError(store.url, run_id) from error
     try:
         found = load_run(store, run_id)
     except AbsentError as error:

@@ -14,8 +14,9 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,6 +26,7 @@ from safepoint.core import pointer
 from safepoint.core.digest import digest_value
 from safepoint.core.fault import Fault
 from safepoint.core.kind import KINDS, Identity
+from safepoint.core.scanner import MOST_FAULTS
 from safepoint.core.status import OLD_STATUSES
 from safepoint.core.version import CURRENT, Version
 
@@ -91,7 +93,7 @@ def check(identity: Identity, value: Any, *, engine: Engine = "auto") -> Iterato
     Yields:
         Faults without a place, ordered by pointer. A value of the wrong type has one fault, not one for each
         rule that it breaks as well. Unknown members of an older version or a newer minor are faults too, of
-        codes that are no errors.
+        codes that are no errors. Of one code at most `MOST_FAULTS` come; the last says how many more there are.
     """
     faults = [] if _is_valid(identity, value, engine) else _faults(identity, value)
     yield from faults
@@ -135,16 +137,35 @@ def _faults(identity: Identity, value: Any) -> list[Fault]:
         )
         for member, fault in _explain(broken, identity):
             found.setdefault((fault.pointer, fault.code, member), fault)
-    mistyped = [fault.pointer for fault in found.values() if fault.code == "SP201"]
+    mistyped = {fault.pointer for fault in found.values() if fault.code == "SP201"}
     kept = (
         fault
         for fault in found.values()
-        if not any(
-            fault.pointer.startswith(f"{place}/") or (fault.pointer == place and fault.code != "SP201")
-            for place in mistyped
-        )
+        if (fault.code == "SP201" or fault.pointer not in mistyped)
+        and mistyped.isdisjoint(_ancestors(fault.pointer))
     )
-    return sorted(kept, key=lambda fault: (fault.pointer, fault.code, fault.message))
+    return list(_bounded(sorted(kept, key=lambda fault: (fault.pointer, fault.code, fault.message))))
+
+
+def _ancestors(place: str) -> Iterator[str]:
+    while place:
+        place = place.rpartition("/")[0]
+        yield place
+
+
+def _bounded(faults: list[Fault]) -> Iterator[Fault]:
+    """`faults` without those of a code that has too many; of each code some, for callers judge by the codes."""
+    totals, seen = Counter(fault.code for fault in faults), Counter[str]()
+    for fault in faults:
+        code = fault.code
+        seen[code] += 1
+        if seen[code] < MOST_FAULTS or totals[code] <= MOST_FAULTS:
+            yield fault
+        elif seen[code] == MOST_FAULTS:
+            more = totals[code] - MOST_FAULTS
+            yield replace(
+                fault, message=f"{fault.message}; {more} more of this code in this record are not listed"
+            )
 
 
 @dataclass(frozen=True, slots=True)

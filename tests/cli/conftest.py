@@ -147,6 +147,22 @@ def completed(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def late(tmp_path: Path) -> Path:
+    """Its lease lasts longer than the calendar, and its newest record was made at the end of it."""
+    lease = claimed() | {"ttlSeconds": 2**53 - 1}
+    last = checkpoint("cp_1", createdAt="9999-12-31T23:59:59Z")
+    return write_run(tmp_path / "late", [started(), lease, last])
+
+
+@pytest.fixture
+def attested(tmp_path: Path) -> Path:
+    """A human wrote a text where a reference belongs."""
+    proof = {"kind": "human", "ref": "I saw it. " * 20 + "s3cret", "by": "ann", "observedAt": at(4)}
+    outcome = ledger("committed", evidence=proof)
+    return write_run(tmp_path / "attested", [started(), claimed(), attempting(3), outcome])
+
+
+@pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """Runs ``safepoint`` with arguments, and bytes on standard input."""
     monkeypatch.delenv("NO_COLOR", raising=False)

@@ -117,3 +117,59 @@ def test_a_record_larger_than_a_pipe_comes_out_whole(tmp_path: Path) -> None:
     path.write_text(json.dumps(json.loads(RECORD) | {"x-big": "y" * 300_000}))
     done = subprocess.run([*COMMAND, "migrate", "--to", "v3", path], capture_output=True, check=True)
     assert json.loads(done.stdout)["x-big"] == "y" * 300_000
+
+
+FULL = "/dev/full"
+NO_ROOM = "Error: standard output: No space left on device\n"
+
+
+def shell(redirected: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The command with streams redirected as a shell does it."""
+    script = f'exec "$@" {redirected}'
+    return subprocess.run(
+        ["sh", "-c", script, "sh", *COMMAND, *arguments], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("redirected", ["2>&-", ">&-", "<&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_that_is_not_needed_changes_no_status(tmp_path: Path, redirected: str) -> None:
+    path = tmp_path / "ledger.json"
+    path.write_text(RECORD)
+    done = shell(redirected, "validate", path)
+    assert done.returncode == 0, done.stderr
+    path.write_text("{")
+    done = shell(redirected, "validate", path)
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [("validate", "-"), ("migrate", "-", "--to", "v3")])
+def test_a_closed_standard_input_cannot_be_judged(command: tuple[str, ...]) -> None:
+    done = shell("<&-", *command)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == "Error: standard input is closed: there is nothing to read\n"
+
+
+@pytest.mark.skipif(not Path(FULL).exists(), reason="no device that is always full")
+@pytest.mark.parametrize(
+    "command", [("--help",), ("explain", "SP001"), ("validate", "--format", "json", "-")]
+)
+def test_a_full_standard_output_is_one_line_and_no_result(command: tuple[str, ...]) -> None:
+    done = shell(f">{FULL} </dev/null", *command)
+    assert (done.returncode, done.stderr) == (3, NO_ROOM)
+
+
+@pytest.mark.skipif(not Path(FULL).exists(), reason="no device that is always full")
+def test_notes_that_nobody_can_read_change_no_status(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.json"
+    path.write_text(RECORD)
+    assert shell(f"2>{FULL}", "validate", path).returncode == 0
+    assert shell(f"2>{FULL}", "bogus").returncode == 2
+
+
+def test_help_into_a_closed_pipe_ends_quietly() -> None:
+    process = subprocess.Popen([*COMMAND, "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    _, said = process.communicate()
+    assert (process.returncode, said) == (141, b"")

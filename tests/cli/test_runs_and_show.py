@@ -217,3 +217,27 @@ def test_of_many_stores_some_are_listed(run: Run, tmp_path: Path) -> None:
         (tmp_path / f"{number:02}/safepoint.json").write_text("{}")
     said = run("runs", tmp_path).stderr
     assert f"safepoint runs {tmp_path}/19\n  and 3 more\n" in said
+
+
+@pytest.mark.parametrize("command", ["show", "runs", "guard"])
+@pytest.mark.parametrize("now", [LAPSED, "9999-12-31T23:59:59Z"])
+def test_times_at_the_end_of_the_calendar_are_shown_and_judged(
+    run: Run, late: Path, command: str, now: str
+) -> None:
+    which = () if command == "runs" else ("--run", "run_123")
+    result = run(command, late, *which, "--now", now)
+    assert result.exit_code == (10 if command == "guard" else 0)
+    assert "9999-12-31T23:59:59" in result.stdout
+
+
+def test_a_moment_outside_of_the_calendar_is_a_usage_error(run: Run, committed: Path) -> None:
+    result = run("runs", committed, "--now", "0001-01-01T00:00:00+23:59")
+    assert result.exit_code == 2
+    assert "years 1 to 9999" in result.stderr
+
+
+def test_a_long_reference_is_shown_whole_only_on_request(run: Run, attested: Path) -> None:
+    result = run("show", attested, "--run", "run_123")
+    assert "evidence human by ann I saw it. I saw it." in result.stdout
+    assert "s3cret" not in result.stdout
+    assert "s3cret" in run("show", attested, "--run", "run_123", "--show-values").stdout

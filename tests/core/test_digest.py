@@ -14,7 +14,14 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from safepoint.core.digest import canonical, digest_bytes, digest_stored, digest_value, encode_record
+from safepoint.core.digest import (
+    canonical,
+    digest_bytes,
+    digest_stored,
+    digest_value,
+    encode_parsed,
+    encode_record,
+)
 from safepoint.core.strictjson import parse
 
 EMPTY = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -129,3 +136,18 @@ def test_a_record_deeper_than_readers_accept_is_not_written() -> None:
     loop.append(loop)
     with pytest.raises(ValueError, match="JSON values only"):
         encode_record({"a": loop})
+
+
+def test_parts_of_strict_texts_are_encoded_alike_by_the_short_way() -> None:
+    value = {"a": [1, 2.5, None, {"b": "é"}], "c": 1e300}
+    assert encode_parsed(value) == encode_record(value)
+
+
+@pytest.mark.parametrize("limit", ["deep", "large"])
+def test_parts_of_strict_texts_may_be_too_much_together(limit: str) -> None:
+    part: Any = "x" * 2**23
+    if limit == "deep":
+        for _ in range(100):
+            part = [part[:1]]
+    with pytest.raises(ValueError, match="expected at most"):
+        encode_parsed({"a": part, "b": part, "c": part})

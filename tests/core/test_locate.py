@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from safepoint.core.locate import line_and_column, offset_of
+from safepoint.core.locate import line_and_column, lines_and_columns, offset_of, offsets_of
 from safepoint.core.pointer import join
+from safepoint.core.scanner import Scanner
 
 PRETTY = b"""
 {
@@ -156,3 +157,26 @@ def test_an_offset_outside_of_the_text_counts_as_its_nearer_end() -> None:
 
 def test_a_bad_byte_before_the_place_counts_as_one_column() -> None:
     assert line_and_column(b'"\xff"x', 3) == (1, 4)
+
+
+@given(values, st.lists(st.lists(st.sampled_from(["", "a", "0", "1"]), max_size=3).map(lambda t: join(*t))))
+def test_places_found_together_are_those_found_one_by_one(value: Any, pointers: list[str]) -> None:
+    data = json.dumps(value, indent=1, ensure_ascii=False).encode()
+    found = offsets_of(data, pointers)
+    assert found == {p: (offset_of(data, p, name=True), offset_of(data, p)) for p in pointers}
+    offsets = [offset for pair in found.values() for offset in pair]
+    assert lines_and_columns(data, offsets) == {o: line_and_column(data, o) for o in offsets}
+
+
+def test_of_a_name_that_occurs_twice_the_first_is_shown() -> None:
+    data = b'{"a": 1, "a": {"b": 2}}'
+    assert offsets_of(data, ["/a", "/a/b"]) == {"/a": (1, 6), "/a/b": (15, 20)}
+
+
+def test_a_text_is_read_once_for_many_pointers(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = []
+    whole = Scanner.steps
+    monkeypatch.setattr(Scanner, "steps", lambda self: (steps.append(step) or step for step in whole(self)))
+    data = json.dumps({f"m{n}": n for n in range(500)}).encode()
+    assert len(offsets_of(data, [f"/m{n}" for n in range(500)])) == 500
+    assert len(steps) == 501

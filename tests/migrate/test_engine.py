@@ -291,7 +291,9 @@ def test_a_residue_of_the_wrong_shape_is_carried_along_like_any_other_member(res
     odd = {**CHECKPOINT_V3, "orderEvidence": "time", "x-v2": residue}
     lowered = migrated(odd, V2)
     assert lowered["x-v3"]["x-v2"] == residue
-    assert same(v2_to_v3.up("checkpoint", lowered), odd)
+    raised = v2_to_v3.up("checkpoint", lowered)
+    assert raised.pop("migratedFrom") is None
+    assert same(raised, odd)
 
 
 def test_lines_migrate_one_by_one_and_unchanged_ones_keep_their_bytes() -> None:
@@ -330,3 +332,50 @@ def test_lines_that_have_the_version_already_are_the_same_bytes() -> None:
     data = b"  " + encode(CHECKPOINT) + b"\r\n" + encode(CHECKPOINT)
     result = migrate_lines(data, V2)
     assert (result.data, result.changed, codes(result.faults)) == (data, False, ["SP115"])
+
+
+def test_a_raised_record_goes_down_past_its_source_as_in_two_steps() -> None:
+    raised = migrated(CHECKPOINT, V3)
+    assert same(migrated(raised, V1), migrated(migrated(raised, V2), V1))
+    assert same(migrated(raised, V1), migrated(CHECKPOINT, V1))
+
+
+def test_a_stop_on_the_way_down_to_the_source_leaves_no_trace() -> None:
+    v1 = {"actionId": "a", "runId": "r", "schemaVersion": "v1", "stepName": "s", "status": "planned"}
+    assert same(migrated(migrated(migrated(v1, V3), V2), V1), v1)
+
+
+@pytest.mark.parametrize("provenance", [5, {"tool": 5}, {"schemaVersion": "v1", "digest": "", "tool": 5}])
+def test_a_forged_provenance_in_a_residue_is_carried_along(provenance: Any) -> None:
+    residue = {
+        "recordType": "ledger",
+        "schemaVersion": "v3",
+        "orderEvidence": "time",
+        "migratedFrom": provenance,
+    }
+    forged = {**LEDGER, "schemaVersion": "v2", "x-v3": residue | {"requires": [1]}}
+    lowered = migrated(forged, V1)
+    assert lowered["x-v3"] == forged["x-v3"]
+    assert same(migrated(lowered, V2), forged)
+
+
+def test_no_provenance_is_invented_for_a_record_that_had_none() -> None:
+    bare = {**CHECKPOINT_V3, "orderEvidence": "time"}
+    lowered = migrated(bare, V2)
+    assert lowered["x-v3"]["migratedFrom"] is None
+    assert same(migrated(lowered, V3), bare)
+    assert same(migrated(migrated(bare, V1), V3), bare)
+    assert same(upgrade(lowered, Identity("checkpoint", V2)), bare)
+
+
+def test_a_record_raised_again_names_the_text_that_it_was_raised_from() -> None:
+    pretty = json.dumps(CHECKPOINT, indent=1).encode()
+    raised = migrate_record(pretty, V3).data
+    assert raised is not None
+    lowered = migrate_record(raised, V2).data
+    assert lowered is not None
+    again = migrated(json.loads(lowered), V3)
+    first = json.loads(raised)
+    assert first.pop("migratedFrom")["digest"] == digest_stored(pretty)
+    assert again.pop("migratedFrom")["digest"] == digest_stored(encode(json.loads(lowered)))
+    assert same(again, first)

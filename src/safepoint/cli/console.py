@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO, TypeVar
 
 import click
 
@@ -120,5 +120,17 @@ def write(text: str | bytes) -> None:
 
 
 def note(text: str) -> None:
-    """One line to standard error."""
-    click.echo(text, err=True, color=True)
+    """One line to standard error; where nobody can read it, the status and standard output still count."""
+    with suppress(OSError):
+        click.echo(text, err=True, color=True)
+
+
+def read_input() -> bytes:
+    """Standard input, to its end."""
+    stream: TextIO | None = sys.stdin
+    if stream is None:
+        raise CannotEvaluate("standard input is closed: there is nothing to read")
+    try:
+        return stream.buffer.read()
+    except OSError as error:
+        raise CannotEvaluate(f"standard input: {error.strerror}") from error

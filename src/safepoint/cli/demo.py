@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from safepoint.cli.console import Command
+from safepoint.cli.console import Command, note
 from safepoint.demo import DEFAULT_DIRECTORY, run
 
 
@@ -26,7 +26,14 @@ def command(ctx: click.Context, directory: Path | None) -> None:
     stay behind in DIR, to be looked at with runs, show, guard and validate. Without DIR it is safepoint-demo, or
     safepoint-demo-2 and so on where that is taken.
     """
-    ctx.exit(run(directory or _free(), sys.stdout))
+    try:
+        status = run(directory or _free(), sys.stdout)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        note(f"The demo cannot be played here: {error}")
+        status = 2
+    ctx.exit(status)
 
 
 def _free() -> Path:

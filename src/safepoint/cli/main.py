@@ -6,13 +6,13 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
-from safepoint.cli.console import CannotEvaluate
+from safepoint.cli.console import CannotEvaluate, note
 from safepoint.version import __version__
 
 COMMANDS: Mapping[str, str] = {
@@ -62,29 +62,48 @@ class Safepoint(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def make_context(self, *arguments: Any, **attributes: Any) -> click.Context:
+        """As click does it; here the group's own help is written, which may fail as any other output."""
+        with _world_outside():
+            return super().make_context(*arguments, **attributes)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the subcommand; what may go wrong in the world outside becomes a message and status 3."""
-        try:
+        with _world_outside():
             return super().invoke(ctx)
-        except BrokenPipeError:
-            # Here and not in main(): click itself would turn it into status 1, which means "findings".
-            raise click.exceptions.Exit(BROKEN_PIPE) from None
-        except Exception as error:
-            message = _expected(error)
-            if message is None:
-                raise
-            raise CannotEvaluate(message) from error
+
+
+@contextlib.contextmanager
+def _world_outside() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        # Here and not in main(): click itself would turn it into status 1, which means "findings".
+        raise click.exceptions.Exit(BROKEN_PIPE) from None
+    except Exception as error:
+        message = _expected(error)
+        if message is None:
+            raise
+        raise CannotEvaluate(message) from error
 
 
 def _expected(error: Exception) -> str | None:
     """What to tell the user where `error` is no mistake of ours, else None."""
     if isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort):
         return None
+    if isinstance(error, OSError):
+        # Rooms turn those of stores into StoreError: what is left are the standard streams.
+        return f"{error.filename or 'standard output'}: {error.strerror or error}"
     # An error of these classes can only be met if its module was loaded: nothing is imported just to compare.
-    if "safepoint.api" in sys.modules:
-        from safepoint.api import InputRefusedError, StoreError, UnknownRunError  # noqa: PLC0415 - as said
+    if "safepoint.store" in sys.modules:
+        from safepoint.store import StoreError  # noqa: PLC0415 - as said
 
-        if isinstance(error, InputRefusedError | StoreError | UnknownRunError):
+        if isinstance(error, StoreError):
+            return str(error)
+    if "safepoint.api" in sys.modules:
+        from safepoint.api import InputRefusedError, UnknownRunError  # noqa: PLC0415 - as said
+
+        if isinstance(error, InputRefusedError | UnknownRunError):
             return str(error)
     return None
 
@@ -101,29 +120,48 @@ def safepoint() -> None:
 
 def main() -> None:
     """The console command; never returns."""
+    _fill_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A name that is no UTF-8, or a terminal that is no UTF-8, must not hide a finding.
             stream.reconfigure(errors="backslashreplace")
     status = _run()
+    if failure := _flushed(sys.stdout):
+        status = BROKEN_PIPE if isinstance(failure, BrokenPipeError) else CannotEvaluate.exit_code
+    _flushed(sys.stderr)
+    sys.exit(status)
+
+
+def _fill_closed_streams() -> None:
+    """Whoever closes a stream wants nothing of it; no file that is opened later may take its number."""
+    # In this order, because the system gives out the lowest free number. Input stays None for `read_input`.
+    if sys.stdin is None:
+        os.open(os.devnull, os.O_RDONLY)
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - open until the process ends
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115
+
+
+def _flushed(stream: TextIO) -> OSError | None:
     try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        status = BROKEN_PIPE
-    if status == BROKEN_PIPE:
+        stream.flush()
+    except OSError as error:
         with contextlib.suppress(OSError):
             # Else the interpreter tries to flush once more on its way out, and complains.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(status)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return error
+    return None
 
 
 def _run() -> int:
     try:
         result = safepoint.main(prog_name="safepoint", standalone_mode=False)
     except click.ClickException as failure:
-        failure.show()
+        with contextlib.suppress(OSError):  # the status says it too
+            failure.show()
         return failure.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        note("interrupted")
         return INTERRUPTED
     return result if isinstance(result, int) else 0

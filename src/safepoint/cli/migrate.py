@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 import click
 
-from safepoint.cli.console import CannotEvaluate, Command, format_option, note, screen, write
+from safepoint.cli.console import CannotEvaluate, Command, format_option, note, read_input, screen, write
 from safepoint.core.fault import Fault, Place
 from safepoint.core.finding import Finding
 from safepoint.core.strictjson import parse
@@ -20,8 +19,9 @@ from safepoint.migrate import Migrated, migrate_lines, migrate_record
 from safepoint.migrate.stores import migrate_store
 from safepoint.render.findings import finding_document, finding_text
 from safepoint.render.terminal import count, to_json
-from safepoint.rules import catalogue, to_finding
+from safepoint.rules import catalogue, to_finding, to_findings
 from safepoint.store import Outcome, Store, open_store
+from safepoint.store.base import TEMPORARY
 from safepoint.store.inputs import expand
 
 SHOWN = 100
@@ -57,6 +57,8 @@ def command(
     """
     version = Version.parse(to)
     assert version is not None
+    if output is not None:
+        _require_place(output)
     source = None if given == "-" else _source(given)
     if source is None or source[1] is not None:
         result, findings = _one(source, version, allow_loss=allow_loss)
@@ -73,7 +75,10 @@ def command(
             raise click.UsageError(f"{given} is a folder: name a new place for the copy with --output.")
         store, target = source[0], open_store(output)
         report = migrate_store(store, target, version, allow_loss=allow_loss)
-        findings, refused = list(_located(report.faults, store)), not report.done
+        findings, refused = (
+            _located(report.faults, lambda place: store.get(place.key) if place.key else None),
+            not report.done,
+        )
         counts = ("migrated", "copied", "dropped", "left")
         summary = {"done": report.done, **{name: getattr(report, name) for name in counts}}
     _report(findings, summary, output_format, on_stdout=output is not None)
@@ -103,14 +108,14 @@ def _one(
     source: tuple[Store, str | None] | None, version: Version, *, allow_loss: bool
 ) -> tuple[Migrated, list[Finding]]:
     if source is None or source[1] is None:
-        data, place = sys.stdin.buffer.read(), Place("-", "-")
+        data, place = read_input(), Place("-", "-")
     else:
         data, place = source[0].get(source[1]), Place(source[0].url_of(source[1]), source[1])
     if _is_lines(place.key, data):
         result = migrate_lines(data, version, allow_loss=allow_loss, place=place)
     else:
         result = migrate_record(data, version, allow_loss=allow_loss)
-    return result, [to_finding(fault, _text(data, fault)) for fault in _placed(result.faults, place)]
+    return result, _located(_placed(result.faults, place), lambda _: data)
 
 
 def _is_lines(key: str, data: bytes) -> bool:
@@ -124,27 +129,48 @@ def _placed(faults: Iterable[Fault], place: Place) -> Iterable[Fault]:
     return (fault if fault.place else fault.at(place) for fault in faults)
 
 
-def _text(data: bytes, fault: Fault) -> bytes:
-    """The JSON text that `fault` is about, out of its file's bytes."""
-    if fault.place is None or not fault.place.key.endswith(".jsonl"):
-        return data
-    return data[fault.place.offset :].partition(b"\n")[0]
+def _text(data: bytes, place: Place) -> bytes:
+    """The JSON text at `place`, out of its file's bytes."""
+    if place.key.endswith(".jsonl") or place.offset:
+        return data[place.offset :].partition(b"\n")[0]
+    return data
 
 
-def _located(faults: Iterable[Fault], store: Store) -> Iterable[Finding]:
-    """Findings with line and column; the few texts that are at fault are read once more."""
-    for fault in faults:
+def _located(faults: Iterable[Fault], read: Callable[[Place], bytes | None]) -> list[Finding]:
+    """Findings with line and column, in the order of the faults' files and lines.
+
+    Args:
+        faults: each with its place.
+        read: the bytes of the file at a place; None where there is none to look into.
+    """
+    found: list[Finding] = []
+    for place, group in groupby(faults, key=lambda fault: fault.place):
+        those = list(group)
         text = None
-        if fault.place and fault.place.key and fault.pointer:
-            text = _text(store.get(fault.place.key), fault)
-        yield to_finding(fault, text)
+        if place and any(fault.pointer or fault.offset is not None for fault in those):
+            data = read(place)
+            text = data if data is None else _text(data, place)
+        found += to_findings(those, text)
+    return found
+
+
+def _require_place(output: str) -> None:
+    """Refuses what could be meant, but not be found again."""
+    if output == "-":
+        raise click.UsageError("--output - is no place: without --output one file goes to standard output.")
+    if output.rpartition("/")[2].startswith(TEMPORARY):
+        raise click.UsageError(
+            f"--output {output}: names that begin with {TEMPORARY} are passed over by readers."
+        )
 
 
 def _put(output: str, data: bytes) -> list[Finding]:
-    folder, slash, name = output.rpartition("/")
-    if not name:
+    # The name is looked for behind the scheme: in file://x it would be found before it.
+    scheme, is_url, path = output.rpartition("://")
+    folder, slash, name = path.rpartition("/")
+    if not name or (is_url and not slash):
         raise click.UsageError(f"--output {output} is a folder; INPUT is one file, so name one.")
-    store = open_store((folder or slash) if slash else ".")
+    store = open_store(scheme + is_url + (folder or slash) if slash else ".")
     outcome = store.put_if_absent(name, data)
     if outcome is Outcome.WON:
         return []

@@ -27,7 +27,10 @@ VERSIONS = {str(version): version for version in (V1, V2, V3)}
 )
 @click.option("--example", "as_example", is_flag=True, help="Print a small valid record of KIND instead.")
 def command(kind: str | None, version: str, *, as_example: bool) -> None:
-    """Print the JSON Schema of KIND, in one piece; without KIND, list the kinds."""
+    """Print the JSON Schema of KIND, in one piece; without KIND, list the kinds.
+
+    An example validates by itself, but for evidence: that belongs behind a ledger record of its action.
+    """
     wanted: Version = VERSIONS[version]
     known = schemas.kinds(wanted)
     if kind is None and as_example:

@@ -26,7 +26,8 @@ from safepoint.rules import catalogue
 def command(store: str, run_id: str, output_format: str, now: int | None, *, show_values: bool) -> None:
     """What happened in a run of STORE, in order, and what is known of its effects on the world.
 
-    Reads only, and shows ids, states and times, never payloads, unless --show-values is given.
+    Reads only, and shows ids, states, times and references to evidence, these up to 80 characters. Payloads, and
+    evidence as it was written, are shown if --show-values is given.
     """
     opened, moment = api.open_store(store), api.moment_of(now)
     with one_store("show", "--run", run_id):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator
 
 import click
 
 from safepoint import api
-from safepoint.cli.console import CannotEvaluate, Command, format_option, note, screen, write
+from safepoint.cli.console import CannotEvaluate, Command, format_option, note, read_input, screen, write
 from safepoint.core.finding import Finding
 from safepoint.render.findings import finding_document, finding_text, summary_text
 from safepoint.render.terminal import to_json
@@ -52,9 +51,7 @@ def command(
     INPUT is a path, a folder, a store, a glob or an fsspec URL; - is standard input. Of a folder of stores each is
     checked by itself. Nothing is ever changed.
     """
-    validation = api.Validation(
-        sys.stdin.buffer.read() if given == "-" else given for given in dict.fromkeys(inputs)
-    )
+    validation = api.Validation(read_input() if given == "-" else given for given in dict.fromkeys(inputs))
     shown = _limited(validation, limit)
     if output_format == "json":
         documents = [finding_document(finding, catalogue.code(finding.code).name) for finding in shown]

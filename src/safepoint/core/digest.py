@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 import rfc8785
 
-from safepoint.core.strictjson import parse
+from safepoint.core.strictjson import fits, parse
 
 
 def digest_bytes(data: bytes) -> str:
@@ -67,6 +67,22 @@ def encode_record(value: Mapping[str, Any]) -> bytes:
         json.dumps(dict(value), allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ValueError(f"a record holds JSON values only: {error}") from error
+    return _read_back(data)
+
+
+def encode_parsed(value: dict[str, Any]) -> bytes:
+    """As `encode_record`, in a fifth of the time, for a value whose every part came out of a strict reader.
+
+    Such parts cannot be misread; together they may still be too deep or too large.
+
+    Raises:
+        ValueError: a reader would refuse the bytes.
+    """
+    data = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER)
+    return data if fits(data, value) else _read_back(data)
+
+
+def _read_back(data: bytes) -> bytes:
     _, faults = parse(data)
     if faults:
         raise ValueError(f"{faults[0].message} (at {faults[0].pointer!r})")

@@ -52,11 +52,11 @@ def offsets_of(data: bytes, pointers: Iterable[str]) -> dict[str, tuple[int, int
     for begin in scanner.steps() if missing else ():
         level = len(scanner.path)
         parent = above[level - 1] if level else None
-        place_here = (parent.below.get(str(scanner.path[-1])) if parent else None) if level else root
-        above[level:] = [place_here]
-        if place_here is not None and place_here.found is None:  # of a name that occurs twice the first counts
-            place_here.found = begin
-            missing -= place_here.asked
+        here = parent.below.get(str(scanner.path[-1])) if parent else None if level else root
+        above[level:] = [here]
+        if here is not None and here.found is None:  # of a name that occurs twice the first counts
+            here.found = begin
+            missing -= here.asked
             if not missing:
                 break
     return {pointer: _nearest(root, path) for pointer, path in tokens.items()}
@@ -79,24 +79,23 @@ def _nearest(place: _Wanted, path: list[str]) -> tuple[int, int]:
     return place.found or (value, value)
 
 
+def line_and_column(data: bytes, offset: int) -> tuple[int, int]:
+    """As `lines_and_columns`, for one byte."""
+    return lines_and_columns(data, [offset])[offset]
+
+
 def lines_and_columns(data: bytes, offsets: Iterable[int]) -> dict[int, tuple[int, int]]:
-    """`line_and_column` of each offset, in one reading."""
+    """For each offset the line of `data` that this byte is on, and its column in Unicode code points, in one reading.
+
+    Both count from 1. Lines end with a line feed. An offset outside of the text counts as its nearer end.
+    """
     places: dict[int, tuple[int, int]] = {}
     line, column, read = 1, 1, 0
     for offset in sorted(set(offsets)):
-        until = min(max(offset, read), len(data))
-        begin = data.rfind(b"\n", read, until) + 1
+        end = min(max(offset, 0), len(data))
+        begin = data.rfind(b"\n", read, end) + 1
         if begin:
             line, column, read = line + data.count(b"\n", read, begin), 1, begin
-        ...
+        column += len(data[read:end].decode(errors="replace"))
+        places[offset], read = (line, column), end
     return places
-
-
-def line_and_column(data: bytes, offset: int) -> tuple[int, int]:
-    """The line of `data` that byte `offset` is on, and its column in Unicode code points; both count from 1.
-
-    Lines end with a line feed. An offset outside of the text counts as its nearer end.
-    """
-    offset = min(max(offset, 0), len(data))
-    begin = data.rfind(b"\n", 0, offset) + 1
-    return data.count(b"\n", 0, offset) + 1, len(data[begin:offset].decode(errors="replace")) + 1

@@ -68,6 +68,11 @@ def parse(data: bytes, limits: Limits = LIMITS) -> tuple[Any, tuple[Fault, ...]]
         return _scan(data, limits.depth)
 
 
+def fits(data: bytes, value: Any, limits: Limits = LIMITS) -> bool:
+    """Whether `data`, which says `value`, is neither too large nor too deep."""
+    return len(data) <= limits.size and _is_shallow(data, value, limits.depth)
+
+
 def _read_compact(data: bytes, depth: int) -> Any:
     value = orjson.loads(data)
     written = orjson.dumps(value, None, _COMPACT_LINE if data[-1] == _LINE_FEED else _COMPACT)

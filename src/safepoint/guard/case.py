@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from safepoint.core.timestamp import LATEST, SECOND, parse_time
+from safepoint.core.timestamp import SECOND, parse_time
 from safepoint.guard.decision import GRAVITY, Missing, PlanItem, Reason
 from safepoint.model.action import Action, Declaration
 from safepoint.model.record import Record
@@ -244,7 +244,7 @@ class Opinion:
             message = message[: _LONGEST - 1] + "…"
         self.reasons.append(Reason(code, self.layer, verdict, message, key, pointer))
         if until is not None:
-            self.not_before.append(min(until, LATEST))
+            self.not_before.append(until)
         if decisive and self.decisive is None:
             self.decisive = verdict
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from safepoint.core.timestamp import EARLIEST, LATEST, format_time
+from safepoint.core.timestamp import format_time
 from safepoint.core.version import CURRENT
 
 EXIT_CODES: Mapping[str, int] = {
@@ -90,11 +90,6 @@ class Missing:
         return {"kind": self.kind, "subject": self.subject, "message": self.message}
 
 
-def shown(time: int) -> str:
-    """`time` (nanoseconds), or the nearest that the format can name: settings may reach beyond year 9999."""
-    return format_time(min(max(time, EARLIEST), LATEST))
-
-
 @dataclass(frozen=True, slots=True)
 class Decision:
     """A verdict, why, and what it rests on; it is void as soon as the journal's head is another."""
@@ -131,8 +126,8 @@ class Decision:
             "reasons": [reason.document() for reason in self.reasons],
             "notChecked": list(self.not_checked),
             "missingEvidence": [missing.document() for missing in self.missing_evidence],
-            "notBefore": None if self.not_before is None else shown(self.not_before),
-            "validUntil": None if self.valid_until is None else shown(self.valid_until),
+            "notBefore": None if self.not_before is None else format_time(self.not_before),
+            "validUntil": None if self.valid_until is None else format_time(self.valid_until),
             "basis": {
                 "journal": {"sequence": self.head_sequence, "digest": self.head_digest},
                 "leaseEpoch": self.lease_epoch,

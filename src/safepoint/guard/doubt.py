@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from safepoint.core.timestamp import SECOND, parse_time
+from safepoint.core.timestamp import SECOND, format_time, parse_time
 from safepoint.guard.case import Case, Opinion, in_words
-from safepoint.guard.decision import shown
 from safepoint.guard.undo import can_undo, rest_can_be_undone
 from safepoint.model.action import Action
 
@@ -221,7 +220,7 @@ def _rule_n(case: Case, action: Action, probe: Mapping[str, Any]) -> str | None:
     earliest = max(time for time in (*limits, *deaths) if time is not None) + _settle(case, action)
     seen = parse_time(probe.get("observedAt") or case.facts.value["observedAt"])
     if not earliest < seen <= case.now:
-        return f"it must be made after {shown(-(-earliest // SECOND) * SECOND)}"
+        return f"it must be made after {format_time(-(-earliest // SECOND) * SECOND)}"
     return None
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
-from safepoint.core.digest import digest_stored, encode_record
+from safepoint.core.digest import digest_stored, encode_parsed
 from safepoint.core.fault import Fault, Place
 from safepoint.core.jsonlines import parse_lines
 from safepoint.core.kind import KINDS, Identity, recognise
@@ -19,6 +19,7 @@ from safepoint.core.pointer import join
 from safepoint.core.strictjson import parse
 from safepoint.core.version import CURRENT, V1, V2, V3, Version
 from safepoint.migrate.steps import v1_to_v2, v2_to_v3
+from safepoint.migrate.steps.exchange import Down
 from safepoint.schemas import check
 from safepoint.version import __version__
 
@@ -57,6 +58,7 @@ def upgrade(value: Mapping[str, Any], identity: Identity) -> dict[str, Any]:
     if identity.version.major >= CURRENT.major:
         return value if isinstance(value, dict) else dict(value)
     raised = _raise(value, identity, CURRENT)
+    _forget_null(raised)
     # Only a residue can bring in what no schema has seen, and hardly any record has one.
     if _RESIDUES.isdisjoint(value):
         return raised
@@ -161,16 +163,17 @@ def _carried(
     lost: tuple[str, ...] = ()
     if to > version:
         result = _raise(value, identity, to)
-        # A record that came home out of its residue is the original: it stems from nothing but itself.
-        if result.get("orderEvidence") == "time" and "migratedFrom" not in result:
-            result["migratedFrom"] = _provenance(value.get("schemaVersion"), data)
+        if result.get("orderEvidence") == "time":
+            # A record that came home out of its residue is the original: it stems from nothing but itself.
+            result.setdefault("migratedFrom", _provenance(value.get("schemaVersion"), data))
+        _forget_null(result)
     else:
         result, lost = _lower(value, identity, to)
     losses = [Fault("SP601", f"readers of {to} will not honour this", pointer) for pointer in lost]
     if losses and not allow_loss:
         return refused(*losses)
     try:
-        migrated = encode_record(result)
+        migrated = encode_parsed(result)
     except ValueError as error:
         return refused(Fault("SP607", f"not migrated: as {to} {error}"))
     # Recognised again, because a reader too has only what the result says of itself.
@@ -190,34 +193,51 @@ def _raise(value: Mapping[str, Any], identity: Identity, to: Version) -> dict[st
 def _lower(
     value: Mapping[str, Any], identity: Identity, to: Version
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """`value` lower down; what was raised by us loses its provenance, and is its source again."""
-    if value.get("orderEvidence") == "time" and "migratedFrom" in value:
-        bare = {name: part for name, part in value.items() if name != "migratedFrom"}
-        lowered, lost = _steps_down(bare, identity, to)
-        if _is_ours(value["migratedFrom"], lowered):
-            return lowered, lost
-    return _steps_down(value, identity, to)
-
-
-def _steps_down(
-    value: Mapping[str, Any], identity: Identity, to: Version
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """`value` lower down, step by step; what was raised by us is its source again where it is met on the way."""
     lost: tuple[str, ...] = ()
+    if identity.version.major == CURRENT.major and value.get("orderEvidence") == "time":
+        value = {**value, "migratedFrom": value.get("migratedFrom")}
     for major in range(identity.version.major - 1, to.major - 1, -1):
-        down = STEPS[major].down(identity.kind, value)
+        down = _source(value, identity.kind, major) or STEPS[major].down(identity.kind, value)
         value, lost = down.value, lost + down.lost
     return dict(value), lost
+
+
+def _source(value: Mapping[str, Any], kind: str, major: int) -> Down | None:
+    """The record of version `major` that `value`, of the next, was raised from by us, without a trace of that."""
+    # A version below the current may be a stop on the way down: then the provenance lies in a residue, which no
+    # schema has seen.
+    restored = major + 1 < CURRENT.major
+    raised = _raise(value, Identity(kind, Version(major + 1)), CURRENT)
+    if raised.get("orderEvidence") != "time" or raised.get("migratedFrom") is None:
+        return None
+    if restored and _errors(check(Identity(kind, CURRENT), raised)):
+        return None
+    provenance = raised.pop("migratedFrom")
+    down = Down(raised)
+    for step in range(CURRENT.major - 1, major - 1, -1):
+        down = STEPS[step].down(kind, down.value)
+    return down if _is_ours(provenance, down.value) else None
+
+
+def _forget_null(raised: dict[str, Any]) -> None:
+    """Null in a residue says that the record had no provenance; without it one would be invented on the way up."""
+    if raised.get("migratedFrom", raised) is None:
+        del raised["migratedFrom"]
 
 
 def _provenance(version: str | None, data: bytes) -> dict[str, Any]:
     return {"schemaVersion": version, "digest": digest_stored(data), "tool": _TOOL + __version__}
 
 
-def _is_ours(provenance: Any, lowered: Mapping[str, Any]) -> bool:
-    """Whether raising `lowered` would write this again, but for the digest of its source's spelling."""
+def _is_ours(provenance: Mapping[str, Any], lowered: Mapping[str, Any]) -> bool:
+    """Whether raising `lowered` would write this again.
+
+    But for two things that nobody can know any more: how its source was spelt, and which of our versions raised it.
+    To hold out for the digest would leave a residue in nearly every record that goes up and back.
+    """
     return (
-        isinstance(provenance, dict)
-        and provenance.keys() == {"schemaVersion", "digest", "tool"}
+        provenance.keys() == {"schemaVersion", "digest", "tool"}
         and provenance["schemaVersion"] == lowered.get("schemaVersion")
         and provenance["tool"].startswith(_TOOL)
     )

@@ -88,11 +88,12 @@ def load_document(
     place, faults = Place(kind), tuple[Fault, ...]()
     value: Any
     if isinstance(given, Mapping):
-        value, data = dict(given), _encode(kind, given)
+        value, data = dict(given), _encode(f"the {kind} document", given)
     else:
         place, data = _fetch(os.fspath(given), dict(storage_options or {}))
         if place.key.endswith(".toml"):
             value, data = _parse_toml(place.url, data), b""
+            _encode(place.url, value)  # TOML has what JSON has not: dates, nan, integers of any size
         else:
             value, faults = parse(data)
     identity: Identity | None = None
@@ -105,7 +106,7 @@ def load_document(
         raise InputRefusedError(f"{place.url}: this is a {identity.kind} record, expected a {kind} document")
     if identity is not None:
         faults = (*faults, *schemas.check(identity, value))
-    findings = [rules.to_finding(fault.at(place), data or None) for fault in faults]
+    findings = rules.to_findings((fault.at(place) for fault in faults), data or None)
     wrong = [finding for finding in findings if finding.severity == "error"]
     if wrong:
         raise InputRefusedError(
@@ -115,11 +116,11 @@ def load_document(
     return found
 
 
-def _encode(kind: str, value: Mapping[str, Any]) -> bytes:
+def _encode(name: str, value: Mapping[str, Any]) -> bytes:
     try:
         return encode_record(value)
     except ValueError as error:
-        raise InputRefusedError(f"the {kind} document cannot be judged by: {error}") from error
+        raise InputRefusedError(f"{name}: nothing can be judged by it: {error}") from error
 
 
 def _parse_toml(url: str, data: bytes) -> Any:
@@ -127,7 +128,9 @@ def _parse_toml(url: str, data: bytes) -> Any:
 
     try:
         return tomllib.loads(data.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except RecursionError as error:
+        raise InputRefusedError(f"{url}: no TOML: nested too deeply") from error
+    except ValueError as error:  # also of bytes that are no UTF-8, and of integers of thousands of digits
         raise InputRefusedError(f"{url}: no TOML: {error}") from error
 
 

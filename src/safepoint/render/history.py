@@ -18,8 +18,11 @@ from safepoint.model.run import Run
 from safepoint.render.findings import finding_document
 from safepoint.render.overview import overview, pending, short
 
-PAYLOADS = ("input", "inputSnapshot", "stateSnapshot", "result", "error")
-"""Members that may hold a user's data, and so are only shown on request."""
+PAYLOADS = ("input", "inputSnapshot", "stateSnapshot", "result", "error", "evidence")
+"""Members that may hold a user's data, and so are only shown whole on request."""
+
+REFERENCE = 80
+"""Characters of a reference to evidence that are always shown: an id has fewer, a text that was put there has more."""
 
 
 def history(
@@ -145,7 +148,7 @@ def _because(value: Mapping[str, Any]) -> str:
     if evidence:
         by = f" by {evidence['by']}" if evidence.get("by") else ""
         parts.append(
-            f"evidence {evidence['kind']}{by}{' ' + str(evidence['ref']) if evidence.get('ref') else ''}"
+            f"evidence {evidence['kind']}{by}{' ' + _reference(evidence['ref']) if evidence.get('ref') else ''}"
         )
     if value.get("externalRef") and value["externalRef"] != evidence.get("ref"):
         parts.append(f"reference {value['externalRef']}")
@@ -159,6 +162,10 @@ def _because(value: Mapping[str, Any]) -> str:
         if error.get("retryable") is not None:
             parts.append("may be tried again" if error["retryable"] else "not to be tried again")
     return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _reference(text: str) -> str:
+    return text if len(text) <= REFERENCE else text[: REFERENCE - 1] + "…"
 
 
 def _approval_words(value: Mapping[str, Any]) -> str:

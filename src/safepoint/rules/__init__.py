@@ -7,11 +7,11 @@ at a run. Codes of a single text or record are found by ``core`` and ``schemas``
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from safepoint.core.fault import Fault, Place
 from safepoint.core.finding import Finding, Severity
-from safepoint.core.locate import line_and_column, offset_of
+from safepoint.core.locate import lines_and_columns, offsets_of
 from safepoint.model.run import Run
 from safepoint.rules import catalogue
 
@@ -47,14 +47,38 @@ def to_finding(fault: Fault, text: bytes | None) -> Finding:
         text: the stored bytes of the JSON text at that place; without them the finding points at the text's
             first character.
     """
-    place = fault.place or Place("")
-    line, column = place.line, 1
+    return to_findings([fault], text)[0]
+
+
+def to_findings(faults: Iterable[Fault], text: bytes | None) -> list[Finding]:
+    """As `to_finding` for each of the `faults` of one text, which is read only once for all of them."""
+    faults = list(faults)
+    found: dict[str, tuple[int, int]] = {}
+    places: dict[int, tuple[int, int]] = {}
     if text is not None:
-        offset = fault.offset
-        if offset is None:
-            offset = offset_of(text, fault.pointer, name=fault.code in _ABOUT_A_NAME)
-        line, column = line_and_column(text, offset)
-        line += place.line - 1
+        found = offsets_of(text, (fault.pointer for fault in faults if fault.offset is None))
+        places = lines_and_columns(text, (_offset(fault, found) for fault in faults))
+    return [
+        _finding(fault, places[_offset(fault, found)] if text is not None else (1, 1)) for fault in faults
+    ]
+
+
+def _offset(fault: Fault, found: Mapping[str, tuple[int, int]]) -> int:
+    if fault.offset is not None:
+        return fault.offset
+    name, value = found[fault.pointer]
+    return name if fault.code in _ABOUT_A_NAME else value
+
+
+def _finding(fault: Fault, where: tuple[int, int]) -> Finding:
+    place, (line, column) = fault.place or Place(""), where
     return Finding(
-        fault.code, severity(fault.code), place.url, place.key, fault.pointer, line, column, fault.message
+        fault.code,
+        severity(fault.code),
+        place.url,
+        place.key,
+        fault.pointer,
+        place.line + line - 1,
+        column,
+        fault.message,
     )

@@ -112,7 +112,9 @@ def _approval(case: Case, opinion: Opinion, subject: str, approval: Approval) ->
         pointer = "/contentDigest" if code == "SP783" else "/event"
         message = f"the approval for {subject} {why}; ask again"
         opinion.say(code, "hand_over", message, evidence=record, pointer=pointer)
-        opinion.need("approval", approval.approval_id, "a new approval of exactly what will be executed, or its withdrawal")
+        opinion.need(
+            "approval", approval.approval_id, "a new approval of what will be executed, or its withdrawal"
+        )
     elif approval.expires is not None and _event(case, approval) != "consumed":
         # What the action has consumed no longer runs out; that it was given in time is in the journal.
         opinion.valid_until.append(approval.expires - case.policy.skew)
