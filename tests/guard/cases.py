@@ -336,6 +336,22 @@ def compatibility() -> Iterator[Case]:
         policy=policy(guardContext={"model": "warn"}),
     )
     yield Case(
+        "context-ignored",
+        "The policy does not care about the model.",
+        started(guardContext={"model": digest("a")}),
+        "resume",
+        ["SP799"],
+        policy=policy(guardContext={"model": "ignore"}),
+    )
+    yield Case(
+        "unfinished-action-of-an-unknown-step",
+        "An action is unfinished, and its step is not in today's code.",
+        started().ledger(3, "planned", stepName="gone"),
+        "hand_over",
+        ["SP734", "SP761"],
+        facts=facts(knownSteps=["notify", "update_status"]),
+    )
+    yield Case(
         "context-moved-listed",
         "The policy lists the change as compatible.",
         saved,
@@ -461,6 +477,18 @@ def compensation() -> Iterator[Case]:
 
 def budget() -> Iterator[Case]:
     once = started().claim(100, purpose="recovery")
+    recovering = started(usage={"seconds": 1, "tokens": 1, "costMicros": 100, "attempts": 1}).claim(
+        100, purpose="recovery"
+    )
+    recovering.recover(101, "detected", trigger="crash", cost={"costMicros": 60}).recover(102, "superseded")
+    yield Case(
+        "recovery-too-dear",
+        "Recovery has cost more than half of what the run did.",
+        recovering,
+        "hand_over",
+        ["SP755"],
+        now=1000,
+    )
     yield Case(
         "cooling-down",
         "The last attempt was moments ago.",
@@ -751,6 +779,48 @@ def effects() -> Iterator[Case]:
         .ledger(3, "attempting", "seat")
         .ledger(4, "prepared", "seat", reservation={"ref": "r-1", "expiresAt": at(900)})
     )
+
+    def reserved(expires: float | None, **members: Any) -> Journal:
+        journal = started().ledger(3, "attempting", "seat", declares=declares(**members))
+        reservation = {"ref": "r-1", "expiresAt": None if expires is None else at(expires)}
+        return journal.ledger(4, "prepared", "seat", reservation=reservation)
+
+    yield Case("reservation-expired", "The reservation has run out.", reserved(100), "resume", ["SP770"])
+    yield Case(
+        "reservation-of-unknown-expiry",
+        "Nobody knows how long it is held.",
+        reserved(None),
+        "hand_over",
+        ["SP770"],
+    )
+    yield Case(
+        "reservation-can-be-probed",
+        "Nobody knows how long it is held, but one can ask.",
+        reserved(None, probe="byQuery"),
+        "reconcile",
+        ["SP770"],
+    )
+    yield Case(
+        "reservation-rolling-back",
+        "A run that is undone gives its reservation back.",
+        reserved(900),
+        "compensate",
+        ["SP770"],
+        request=request("unwind"),
+    )
+    tried = (
+        started()
+        .ledger(3, "attempting", declares=declares(idempotency="keyed", dedupeWindowSeconds=100))
+        .ledger(4, "failed")
+    )
+    yield Case(
+        "failed-retryable-key-lapsed",
+        "It may be tried again, but its key is no longer honoured.",
+        tried,
+        "hand_over",
+        ["SP767"],
+        now=300,
+    )
     yield Case("reservation-held", "The provider holds a reservation.", held, "resume", ["SP770"])
     given_up = started().ledger(3, "attempting").claim(100, purpose="resolution")
     given_up.ledger(
@@ -869,6 +939,73 @@ def world() -> Iterator[Case]:
         facts=facts(**other),
         policy=policy(externalMoved="rerun_reads"),
     )
+    waits_for = [{"type": "approvalGranted", "subject": "ap-1", "expected": True}]
+
+    def waiting(*events: str) -> Journal:
+        journal = Journal().begin().checkpoint(1, "cp-0")
+        for number, event in enumerate(events):
+            journal.add(
+                "approval",
+                2 + number / 10,
+                approvalId="ap-1",
+                checkpointId="cp-0",
+                event=event,
+                contentDigest=digest("f"),
+                actor="eve",
+                expiresAt=at(3600),
+            )
+        return journal.checkpoint(4, resumePreconditions=waits_for)
+
+    yield Case(
+        "needs-approval-granted",
+        "What the run waits for was granted.",
+        waiting("requested", "granted"),
+        "resume",
+        ["SP799"],
+    )
+    yield Case(
+        "needs-approval-pending",
+        "What the run waits for is pending.",
+        waiting("requested"),
+        "wait",
+        ["SP780"],
+    )
+    yield Case(
+        "needs-approval-rejected",
+        "What the run waits for was rejected.",
+        waiting("requested", "rejected"),
+        "hand_over",
+        ["SP791"],
+    )
+    yield Case("needs-approval-unknown", "Nobody knows of the approval.", waiting(), "reconcile", ["SP789"])
+    yield Case(
+        "needs-approval-elsewhere",
+        "The approval is kept elsewhere, and a fact says that it was granted.",
+        waiting(),
+        "resume",
+        ["SP799"],
+        facts=facts(approvals={"ap-1": {"state": "granted"}}),
+    )
+    equals = started(
+        resumePreconditions=[{"type": "externalEquals", "subject": "price", "expected": {"eur": 5}}]
+    )
+    yield Case(
+        "external-value-equal",
+        "The price is the one that was shown.",
+        equals,
+        "resume",
+        ["SP799"],
+        facts=facts(external={"price": {"value": {"eur": 5}}}),
+    )
+    yield Case(
+        "external-value-other",
+        "The price is another one.",
+        equals,
+        "hand_over",
+        ["SP791"],
+        facts=facts(external={"price": {"value": {"eur": 6}}}),
+    )
+    yield Case("external-value-unknown", "Nobody looked at the price.", equals, "reconcile", ["SP789"])
     yield Case(
         "precondition-of-unknown-type",
         "What cannot be checked does not hold.",
@@ -876,6 +1013,14 @@ def world() -> Iterator[Case]:
         "hand_over",
         ["SP788"],
     )
+
+    def not_after(expected: str) -> Journal:
+        return started(resumePreconditions=[{"type": "notAfter", "subject": "offer", "expected": expected}])
+
+    yield Case(
+        "not-after-ahead", "The offer stands for another hour.", not_after(at(3600)), "resume", ["SP799"]
+    )
+    yield Case("not-after-unreadable", "The limit is no time.", not_after("soon"), "hand_over", ["SP791"])
     yield Case(
         "not-after-passed",
         "The offer ran out.",
@@ -884,6 +1029,15 @@ def world() -> Iterator[Case]:
         ["SP791"],
     )
     outbox = started(resumePreconditions=[{"type": "outboxState", "subject": "m-1", "expected": "pending"}])
+    yield Case(
+        "outbox-as-expected",
+        "The outbox still holds the message, as the run expects.",
+        outbox,
+        "resume",
+        ["SP799"],
+        facts=facts(outbox={"m-1": "pending"}),
+    )
+    yield Case("outbox-unknown", "Nobody looked into the outbox.", outbox, "reconcile", ["SP789"])
     yield Case(
         "outbox-already-sent",
         "The outbox says that the message has gone out.",
@@ -935,6 +1089,33 @@ def world() -> Iterator[Case]:
         "resume",
         ["SP799"],
         facts=facts(artifacts={"plan": {"state": "present"}}),
+    )
+
+    def needs_plan(**members: Any) -> Journal:
+        condition = {"type": "artifactPresent", "subject": "plan", "expected": True}
+        return started(resumePreconditions=[condition], **members)
+
+    yield Case(
+        "artifact-needed-and-present",
+        "The plan that the run needs is whole.",
+        needs_plan(artifactRefs=[reference]),
+        "resume",
+        ["SP799"],
+        files={name: plan},
+    )
+    yield Case(
+        "artifact-needed-and-missing",
+        "The plan that the run needs is gone.",
+        needs_plan(artifactRefs=[reference]),
+        "hand_over",
+        ["SP791", "SP786"],
+    )
+    yield Case(
+        "artifact-needed-and-unknown",
+        "Nobody knows of the plan that the run needs.",
+        needs_plan(),
+        "reconcile",
+        ["SP789"],
     )
     yield Case(
         "artifact-present", "The plan is there and whole.", kept, "resume", ["SP799"], files={name: plan}
