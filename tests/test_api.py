@@ -31,6 +31,12 @@ def run_python(code: str) -> str:
     return done.stdout.strip()
 
 
+def test_the_recorder_is_there_for_the_asking() -> None:
+    script = "import safepoint; print(safepoint.recorder.resolve_action.__name__)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "resolve_action"
+
+
 def test_importing_the_package_imports_nothing_but_itself() -> None:
     code = "import sys, safepoint; print(sorted(m for m in sys.modules if m.startswith('safepoint')))"
     assert run_python(code) == "['safepoint', 'safepoint.version']"

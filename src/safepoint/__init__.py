@@ -9,6 +9,7 @@ live in ``safepoint.api``; ``help(safepoint.validate)`` shows types, units and e
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,12 @@ class _Face(ModuleType):
     A module-level ``__getattr__`` would be shorter, but it is only asked for names that are not there, and the
     rooms ``safepoint.guard`` and ``safepoint.migrate`` are there as soon as anything imports them.
     """
+
+    def __getattr__(self, name: str) -> Any:
+        """The write side, which is a room and a public name alike."""
+        if name == "recorder":
+            return import_module(f"{__name__}.recorder")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *__all__})

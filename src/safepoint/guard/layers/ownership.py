@@ -5,10 +5,10 @@ Time alone never proves a death; a lease only says when to stop waiting.
 
 from __future__ import annotations
 
-from safepoint.core.timestamp import SECOND
+from safepoint.core.timestamp import SECOND, format_time
 from safepoint.guard.case import Case, Opinion, in_words
 from safepoint.model.episodes import Episode
-from safepoint.model.journal import Level
+from safepoint.model.journal import Level, Ownership
 
 
 def judge(case: Case, opinion: Opinion) -> None:
@@ -36,10 +36,8 @@ def judge(case: Case, opinion: Opinion) -> None:
     ends = case.lease_ends
     if owner and ends is not None and case.now < ends and case.owner_death is None and not case.caller_owns:
         message = f"the lease of epoch {owner.epoch} is live for another {in_words(ends - case.now)}"
-        if case.facts.deaths(owner.epoch):
-            message += (
-                "; the death in the facts does not count, for it lies in the future or before a sign of life"
-            )
+        if deaths := [death for times in case.facts.deaths(owner.epoch) for death in times]:
+            message += f"; {_why_no_proof(case, owner, max(deaths))}"
         opinion.say(
             "SP721",
             "wait",
@@ -49,10 +47,19 @@ def judge(case: Case, opinion: Opinion) -> None:
             until=ends,
             decisive=True,
         )
-        opinion.need("owner", f"epoch {owner.epoch}", "proof that the owner is dead ends the wait at once")
+        opinion.need(
+            "owner", f"epoch {owner.epoch}", "proof that the owner is dead; this wait then ends at once"
+        )
     _episodes(case, opinion)
     if owner is None:
         _unleased(case, opinion)
+
+
+def _why_no_proof(case: Case, owner: Ownership, death: int) -> str:
+    if death > case.now:
+        return "the death in the facts lies in the future"
+    alive = max(case.last_written.get(owner.epoch, 0), *owner.beats, 0)
+    return f"the facts say dead at {format_time(death)}, but its last sign of life is of {format_time(alive)}"
 
 
 def _episodes(case: Case, opinion: Opinion) -> None:
