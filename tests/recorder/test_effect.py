@@ -239,6 +239,12 @@ def test_another_request_is_another_action(run: RecordedRun) -> None:
         effect(run, request={"to": "y"}).call(lambda: pytest.fail("sent"))
 
 
+def test_another_key_is_told_from_another_request(run: RecordedRun) -> None:
+    effect(run, declares=KEYED, key="k").call(lambda: None)
+    with pytest.raises(IllegalRecord, match="recorded with key 'k', not 'k2'"):
+        effect(run, declares=KEYED, key="k2").call(lambda: pytest.fail("sent"))
+
+
 def test_a_key_names_one_action(store: Store, run: RecordedRun) -> None:
     effect(run, declares=KEYED, key="k").call(lambda: None)
     with pytest.raises(IllegalRecord, match="SP402"):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from safepoint.core.timestamp import format_time
 from safepoint.guard import Decision, Reason, evaluate
@@ -26,6 +26,9 @@ from safepoint.recorder.journal import Journal, require_claimable, workflow_of
 from safepoint.recorder.log import Clock, StoreAt, new_nonce, open_at
 from safepoint.store import AbsentError
 from safepoint.store.layout import run_prefix
+
+Outcome = Literal["committed", "failed", "abandoned", "cancelled"]
+"""What a human can say of an effect."""
 
 PROVEN_APPLIED, PROVEN_ABSENT = "SP776", "SP777"
 """The guard's reasons that rest on a probe in the facts."""
@@ -62,7 +65,7 @@ def resolve_action(
     run_id: str,
     action_id: str,
     *,
-    outcome: Literal["committed", "failed", "abandoned", "cancelled"],
+    outcome: Outcome,
     by: str,
     evidence: str | None = None,
     reason: str | None = None,
@@ -93,11 +96,13 @@ def resolve_action(
         ResolutionRefused: anything but ``committed`` while the run's owner may be alive and could contradict it; or the
             journal is damaged. It holds the guard's decision, and nothing was written.
         IllegalRecord: the effect is not in doubt, or cannot end so; or a text does not fit the format.
+        ValueError: there is no such outcome, or a text is still to be filled in.
         StaleDecision: the journal went on meanwhile; look again.
         InputRefusedError: facts or policy are not sound.
         AbsentError: the store holds no such run.
         StoreError: the store cannot be read or written.
     """
+    _require_filled_in(outcome, by=by, evidence=evidence, reason=reason)
     opened = open_at(store)
     given = load_documents(run_id, facts=facts, policy=policy)
     run = load_run(opened, run_id).run
@@ -134,6 +139,15 @@ def resolve_action(
         journal.release()
 
 
+def _require_filled_in(outcome: str, **texts: str | None) -> None:
+    """Raise where the guard's template was handed in as it was printed."""
+    if outcome not in get_args(Outcome):
+        raise ValueError(f"outcome must be one of {', '.join(get_args(Outcome))}, not {outcome!r}")
+    for name, text in texts.items():
+        if text is not None and text.startswith("FILL IN"):
+            raise ValueError(f"{name} is still {text!r}: say it in your own words")
+
+
 def _resolvable(run: Run, action_id: str, outcome: str) -> Action:
     action = run.actions.get(action_id)
     if run.status == "sealed":
@@ -151,8 +165,17 @@ def _resolvable(run: Run, action_id: str, outcome: str) -> Action:
     else:
         legal = outcome in TRANSITIONS["inDoubt" if action.open_attempts else action.status]
     if not legal:
-        raise IllegalRecord(f"{action_id} is {action.status}: there is no doubt to resolve as {outcome}")
+        raise IllegalRecord(
+            f"{action_id} is {action.status}{_said_by(action)}: there is no doubt to resolve as {outcome}"
+        )
     return action
+
+
+def _said_by(action: Action) -> str:
+    """Which human has resolved the action already, and when."""
+    value = action.record.value
+    said = value if action.record.kind == "evidence" else value.get("evidence") or {}
+    return f", as {said['by']} said at {said['observedAt']}" if said.get("kind") == "human" else ""
 
 
 def _require_sound(decision: Decision, *, owned: bool) -> None:

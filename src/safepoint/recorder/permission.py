@@ -97,17 +97,25 @@ class Permission:
         action = self.action
         if action is None:
             return None
-        wanted = (self._identity["idempotencyKey"], self._identity["requestFingerprint"])
-        if (action.key, action.fingerprint or wanted[1]) != wanted:
-            raise IllegalRecord(
-                f"{self._id} is recorded with another request or key; another request is another action"
-            )
+        self._require_same(action)
         item = self._item
         if item and item.do == "run" and action.declares.effect == "read":
             # What it read has moved: only an answer that this owner got will do.
             return action if any(a.status == "committed" for a in self._here(action)) else None
         permitted = item is not None and item.do == "skip" and action.status != "planned" and not action.open
         return action if action.status == "committed" or permitted else None
+
+    def _require_same(self, action: Action) -> None:
+        key, fingerprint = self._identity["idempotencyKey"], self._identity["requestFingerprint"]
+        if action.fingerprint not in {None, fingerprint}:
+            raise IllegalRecord(
+                f"{self._id} is recorded with another request; after a crash give the same one, such as from the "
+                "checkpoint before it (state_snapshot): another request is another action"
+            )
+        if action.key != key:
+            raise IllegalRecord(
+                f"{self._id} is recorded with key {action.key!r}, not {key!r}; a key is the same in every attempt"
+            )
 
     def require_direction(self) -> None:
         """Raise where the run goes backwards and this effect would go forward."""
