@@ -201,3 +201,13 @@ def test_a_toml_policy_is_judged_by(tmp_path: Path) -> None:
     moment = "2026-05-07T10:10:00Z"
     decision = safepoint.guard(STORE, "run-1", policy=policy, now=moment)
     assert decision == safepoint.guard(STORE, "run-1", policy={"leaseSeconds": 90}, now=moment)
+
+
+def test_findings_of_loose_files_are_sorted_by_file(tmp_path: Path) -> None:
+    ledger = '{"actionId": "a", "runId": "%s", "stepName": 7, "status": "planned", "idempotencyKey": null}'
+    for name, run_id in (("a", "z"), ("c", "b")):
+        (tmp_path / f"{name}.json").write_text(ledger % run_id)
+    (tmp_path / "b.json").write_text('{"recordType": "policy"}')
+    names = [finding.key for finding in safepoint.validate(tmp_path)]
+    assert names == sorted(names)
+    assert len(set(names)) == 3

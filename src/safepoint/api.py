@@ -10,6 +10,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from safepoint import rules
@@ -28,6 +29,8 @@ from safepoint.store.layout import run_ids, stores_below
 if TYPE_CHECKING:
     from safepoint.guard import Decision
     from safepoint.migrate import Migrated
+    from safepoint.model.run import Run
+    from safepoint.policy import Policy
 
 __all__ = [
     "Decision",
@@ -90,7 +93,8 @@ class UnknownRunError(LookupError):
 class Validation(Iterator[Finding]):
     """One pass over inputs: iterate it for the findings; the counts are whole when it is exhausted.
 
-    Findings come run by run as they are read; within a run they are sorted by file, line, column and code.
+    Findings come as the runs of a store are read; within a run they are sorted by file, line, column and code, and so
+    are those of all loose files of one input together.
     """
 
     def __init__(
@@ -159,12 +163,18 @@ class Validation(Iterator[Finding]):
             yield rules.to_finding(Fault("SP001", "nothing to check: no Safepoint record was found"), None)
 
     def _scans(self, scans: Iterator[Scan], url: str) -> Iterator[Finding]:
+        loose: list[Finding] = []
         try:
             for found in scans:
                 self._count(found)
-                yield from findings_of(found)
+                if _is_stored(found):
+                    yield from findings_of(found)
+                else:
+                    loose += findings_of(found)
         except StoreError as error:
-            yield rules.to_finding(Fault("SP002", str(error), place=Place(url)), None)
+            loose.append(rules.to_finding(Fault("SP002", str(error), place=Place(url)), None))
+        # Records of a run may lie in any of a folder's files: they come run by run, but are read file by file.
+        yield from sorted(loose, key=_by_file)
 
     def _count(self, found: Scan) -> None:
         self.records += found.records
@@ -178,6 +188,11 @@ class Validation(Iterator[Finding]):
                 self._lines_files.add(place.url)
             else:
                 self.files += 1
+
+
+def _is_stored(found: Scan) -> bool:
+    """Whether it is a run in a folder of its own; only such runs are read one after the other."""
+    return any(place.key.startswith("runs/") for place in found.texts)
 
 
 def _grave(fault: Fault) -> bool:
@@ -211,7 +226,12 @@ def findings_of(found: Scan) -> list[Finding]:
         for place, those in together.items()
         for finding in rules.to_findings(those, found.texts.get(place) if place else None)
     }
-    return sorted(findings, key=lambda f: (f.url, f.line, f.column, f.code, f.pointer, f.message))
+    return sorted(findings, key=_by_file)
+
+
+def _by_file(finding: Finding) -> tuple[str, int, int, str, str, str]:
+    f = finding
+    return (f.url, f.line, f.column, f.code, f.pointer, f.message)
 
 
 def migrate(data: bytes | Mapping[str, Any], to: str = "v3", allow_loss: bool = False) -> Migrated:
@@ -246,6 +266,16 @@ def _stored(data: object) -> bytes:
     raise TypeError(f"got a {type(data).__name__}, expected {expected}")
 
 
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A decision, and what it was made from."""
+
+    decision: Decision
+    run: Run
+    policy: Policy
+    """The settings in force for this run: its workflow's overrides have won."""
+
+
 def guard(
     store: str | os.PathLike[str] | Store,
     run_id: str,
@@ -277,6 +307,22 @@ def guard(
         StoreError: the store, or a document, cannot be read.
         ValueError: `now` is no RFC 3339 time.
     """
+    return judge(
+        store, run_id, facts=facts, policy=policy, request=request, now=now, storage_options=storage_options
+    ).decision
+
+
+def judge(
+    store: str | os.PathLike[str] | Store,
+    run_id: str,
+    *,
+    facts: Document | None = None,
+    policy: Document | None = None,
+    request: Document | None = None,
+    now: str | int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Judgement:
+    """What `guard` answers, together with what it was made from; arguments and exceptions are the same."""
     from safepoint.guard import evaluate  # noqa: PLC0415
     from safepoint.policy import parse_policy  # noqa: PLC0415
 
@@ -288,9 +334,9 @@ def guard(
     assert run is not None
     first = run.records[0].value if run.records else {}
     settings = parse_policy(given.policy, workflow=first.get("workflow"))
-    return evaluate(
-        run, given.facts, settings, given.request, moment, artifacts=gather_artifacts(opened, run)
-    )
+    artifacts = gather_artifacts(opened, run)
+    decision = evaluate(run, given.facts, settings, given.request, moment, artifacts=artifacts)
+    return Judgement(decision, run, settings)
 
 
 def load(store: Store, run_id: str) -> Scan:

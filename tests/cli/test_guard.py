@@ -49,7 +49,7 @@ def test_the_facts_that_it_asks_for_do_not_pass_before_they_are_filled_in(
     run: Run, crashed: Path, tmp_path: Path
 ) -> None:
     text = guard(run, crashed).stdout
-    skeleton = text[text.index("       {") : text.index("     and ask again")]
+    skeleton = text[text.rindex("       {\n") : text.index("     and ask again")]
     facts = tmp_path / "facts.json"
     facts.write_text(skeleton)
     refused = guard(run, crashed, "--facts", facts)
@@ -158,3 +158,45 @@ def test_a_time_that_is_none_is_a_usage_error(run: Run, committed: Path) -> None
     result = run("guard", committed, "--run", "run_123", "--now", "yesterday")
     assert result.exit_code == 2
     assert "2026-05-07T10:00:00Z" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["guard", "show"])
+def test_without_a_run_the_runs_of_the_store_are_named(run: Run, crashed: Path, command: str) -> None:
+    result = run(command, crashed)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"say which run with --run:\n  safepoint {command} {crashed} --run run_123\n" in result.stderr
+
+
+def test_without_a_run_a_store_with_many_or_none_names_the_list(run: Run, tmp_path: Path) -> None:
+    assert f"  safepoint runs {tmp_path}   lists all runs\n" in run("guard", tmp_path).stderr
+    for number in range(21):
+        (tmp_path / f"runs/r{number:02}").mkdir(parents=True)
+    said = run("guard", tmp_path).stderr
+    assert "--run r19\n" in said
+    assert "--run r20" not in said
+    assert f"  safepoint runs {tmp_path}   lists all runs\n" in said
+
+
+def test_a_humans_no_is_offered_with_the_owner_that_it_needs_dead(run: Run, crashed: Path) -> None:
+    shown = guard(run, crashed).stdout
+    assert "failed is taken only with facts= that prove the worker of epoch 1 dead" in shown
+    assert '"leaseEpoch": 1,' in shown
+
+
+def test_a_run_that_lay_too_long_names_the_setting_that_lets_it_go_on(
+    run: Run, committed: Path, tmp_path: Path
+) -> None:
+    late = ("guard", committed, "--run", "run_123", "--now", "2026-05-09T10:00:00Z")
+    shown = run(*late).stdout
+    policy = tmp_path / "policy.json"
+    policy.write_text(shown[shown.index("       {") : shown.index("     and ask again")])
+    assert run(*late, "--policy", policy).exit_code == 3
+    policy.write_text('{"automaticResumeSeconds": 400000}')
+    assert run(*late, "--policy", policy).exit_code == 0
+
+
+def test_a_moved_part_is_excused_by_the_digest_that_the_checkpoint_holds(run: Run) -> None:
+    case = Path(__file__).parents[2] / "fixtures/guard/context-moved"
+    command = ("guard", case / "store", "--run", "run-1", "--now", "2026-05-07T10:03:20Z")
+    shown = run(*command, "--facts", case / "facts.json").stdout
+    assert f'"from": "sha256:{"a" * 64}"' in shown

@@ -57,7 +57,7 @@ def test_what_a_version_has_no_place_for_is_one_line_a_record(run: Run, checkpoi
     down = run("migrate", "-", "--to", "v1", stdin=up)
     (line,) = (line for line in down.stderr.splitlines() if "SP603" in line)
     assert line.endswith(": /artifactRefs, /sideEffectStatus")
-    assert down.stderr.splitlines()[-1] == "done: 1 migrated; 2 findings"
+    assert down.stderr.splitlines()[-1] == "done: 1 migrated; 1 finding in 2 places"
 
 
 def test_standard_input_may_be_json_lines(run: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -205,7 +206,8 @@ def test_stale_facts_are_observed_again_or_left_out() -> None:
 def test_a_human_can_answer_in_the_facts_or_in_the_journal() -> None:
     wanted = [need("outcome", "send", "find out whether it was applied")]
     shown = text("hand_over", missingEvidence=wanted, plan=[HANDED])
-    assert "safepoint.recorder.resolve_action('my store', 'run 1', 'send'," in shown
+    assert "       from safepoint.recorder import resolve_action\n" in shown
+    assert "       resolve_action('my store', 'run 1', 'send',\n" in shown
     assert "Or, only if it happened, write it into facts.json:" in shown
     assert skeleton(shown)["probes"]["send"]["result"].startswith("FILL IN: applied;")
 
@@ -226,8 +228,8 @@ def test_the_same_need_is_said_once() -> None:
 
 
 def test_a_command_asks_with_all_that_the_first_was_asked_with() -> None:
-    asked = Asked("s", options=("--policy", "p.toml", "--goal", "unwind"))
-    assert "safepoint guard s --run 'run 1' --policy p.toml --goal unwind\n" in text("wait", asked)
+    asked = Asked("s", options=("--goal", "unwind"), policy_file="p.toml")
+    assert "safepoint guard s --run 'run 1' --goal unwind --policy p.toml\n" in text("wait", asked)
 
 
 @pytest.mark.parametrize("verdict", ["no_op", "give_up"])
@@ -310,3 +312,74 @@ def test_colour_is_painted_on_a_terminal_only() -> None:
         document("resume"), Asked("s"), Screen(colour=True, width=100)
     )
     assert "\x1b" not in text("resume")
+
+
+@pytest.mark.parametrize("verdict", ["wait", "reconcile", "hand_over"])
+def test_a_plan_that_may_not_be_followed_yet_says_so(verdict: str) -> None:
+    plan = [{"actionId": "send", "do": "replay", "key": None, "reason": "SP762"}]
+    assert "\nplan, once the above is settled\n" in text(verdict, plan=plan)
+    assert "\nplan\n" in text("resume", plan=plan)
+
+
+def test_what_was_abandoned_has_no_result_to_take() -> None:
+    plan = [{"actionId": "send", "do": "skip", "key": None, "reason": "SP771"}]
+    shown = text("resume", plan=plan)
+    assert "pass it without a result" in shown
+    assert "recorded result" not in shown
+
+
+def test_going_on_is_a_call_with_all_that_the_question_was_asked_with() -> None:
+    request = {"recordType": "request", "schemaVersion": "v3", "goal": "retry_step"}
+    asked = Asked("s", facts={}, facts_file="f.json", policy_file="p.toml", request=request)
+    call = text("resume", asked).partition("run = ")[2].partition("\n  2.")[0]
+    assert "       from safepoint.recorder import resume_run\n" in text("resume", asked)
+    given: dict[str, Any] = {}
+    eval(call, {"resume_run": lambda *names, **options: given.update(options, names=names)})
+    assert given["names"] == ("s", "run 1")
+    assert given["request"] == request
+    assert (given["facts"], given["policy"]) == ("f.json", "p.toml")
+
+
+def test_a_limit_that_was_reached_prints_the_setting_and_the_command() -> None:
+    decided = {**reason("SP752", "hand_over"), "message": "3 recovery attempts in a row"}
+    shown = text("hand_over", reasons=[decided], missingEvidence=[need("human", "run 1")])
+    assert "write into policy.json:\n       {\n" in shown
+    assert '"attemptsWithoutProgress": "FILL IN: more than 3' in shown
+    assert "and ask again:\n       safepoint guard 'my store' --run 'run 1' --policy policy.json\n" in shown
+    assert "When that is settled" not in shown
+    again = text("hand_over", Asked("s", policy_file="p.json"), reasons=[decided])
+    assert "set in p.json:" in again
+    assert "safepoint guard s --run 'run 1' --policy p.json\n" in again
+
+
+def test_one_command_asks_with_the_policy_and_the_facts() -> None:
+    wanted = [need("human", "run 1"), need("probe", "pay_1")]
+    shown = text("hand_over", reasons=[reason("SP753", "hand_over")], missingEvidence=wanted)
+    assert shown.count("ask again:") == 1
+    assert "--policy policy.json --facts facts.json\n" in shown
+
+
+def test_failed_is_offered_with_the_deaths_that_it_takes() -> None:
+    wanted = [need("outcome", "send")]
+    asked = Asked("s", silent={"send": (1, 2)})
+    shown = text("hand_over", asked, missingEvidence=wanted, plan=[HANDED])
+    assert "failed is taken only with facts= that prove the worker of epochs 1, 2 dead" in shown
+    block = shown.partition("give the call facts='facts.json':\n")[2].partition("\n  3.")[0]
+    assert [owner["leaseEpoch"] for owner in json.loads(block)["owners"]] == [1, 2]
+    assert "taken only with" not in text("hand_over", missingEvidence=wanted, plan=[HANDED])
+
+
+def test_a_death_that_the_facts_tell_is_not_asked_for_again() -> None:
+    owners = [{"leaseEpoch": 2, "state": "dead", "proof": "p"}]
+    asked = replace(given(owners=owners), silent={"send": (2,)})
+    shown = text("hand_over", asked, missingEvidence=[need("outcome", "send")], plan=[HANDED])
+    assert "prove the worker of epoch 2 dead" in shown
+    assert "Only for failed" not in shown
+
+
+def test_a_proof_of_death_promises_no_end_of_other_waits() -> None:
+    wanted = [need("owner", "epoch 2", "this wait then ends at once")]
+    reasons = [reason(code, "wait") for code in ("SP721", "SP750", "SP764")]
+    assert "It ends no other wait: SP750.\n" in text("wait", reasons=reasons, missingEvidence=wanted)
+    alone = [reason("SP721", "wait"), reason("SP764", "wait")]
+    assert "no other wait" not in text("wait", reasons=alone, missingEvidence=wanted)

@@ -179,3 +179,31 @@ def test_the_state_of_a_run_follows_from_its_records_and_the_moment(
     records: list[Record], now: str, expected: str
 ) -> None:
     assert state(*records, now=now) == expected
+
+
+def test_evidence_that_an_effect_happened_is_named_where_the_effect_is() -> None:
+    seen = {"attemptNumber": 1, "result": "applied", "kind": "probe", "by": None, "ref": "msg 7"}
+    evidence = record("evidence", 2, actionId="pay", leaseEpoch=0, observedAt="2026-05-07T10:05:00Z", **seen)
+    (action,) = document(attempt(1), evidence)["actions"]
+    assert (action["status"], action["known"]) == ("committed", "it happened (evidence probe msg 7)")
+    assert words(attempt(1), evidence)[1] == "pay: seen to have happened (evidence probe msg 7)"
+
+
+def test_a_humans_no_is_not_followed_by_nobody_knows() -> None:
+    error = {"class": "notApplied", "message": None, "retryable": True, "sent": "unknown"}
+    told = {"kind": "human", "by": "ann", "ref": None, "observedAt": "2026-05-07T10:05:00Z"}
+    detail = attempt(1).value["attempt"]
+    (action,) = document(attempt(1), ledger(2, "failed", attempt=detail, error=error, evidence=told))[
+        "actions"
+    ]
+    assert action["known"] == "it did not happen (evidence human by ann; notApplied; may be tried again)"
+    unknown = words(attempt(1), ledger(2, "inDoubt", attempt=detail, error=error))[1]
+    assert "nobody knows whether it was sent" in unknown
+
+
+def test_a_reference_and_a_delivery_are_named_beside_the_evidence() -> None:
+    proof = {"kind": "response", "ref": "250 ok", "by": None, "observedAt": "2026-05-07T10:00:02Z"}
+    detail = attempt(1).value["attempt"]
+    members = {"attempt": detail, "evidence": proof, "externalRef": "m-1", "deliveryState": "already_sent"}
+    said = words(attempt(1), ledger(2, "committed", **members))[1]
+    assert said == "pay: committed (evidence response 250 ok; reference m-1; delivery already sent)"

@@ -6,13 +6,17 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TextIO, TypeVar
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
 from safepoint.core.timestamp import parse_time
 from safepoint.render.overview import quote
 from safepoint.render.terminal import Screen
+
+if TYPE_CHECKING:
+    from safepoint.store import Store
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -82,6 +86,30 @@ def one_store(command: str, *options: str) -> Iterator[None]:
             *([f"  and {more} more"] if more > 0 else []),
         ]
         raise CannotEvaluate("\n".join(lines)) from error
+
+
+def run_option(command: _Command) -> _Command:
+    """``--run RUN``; `named_run` refuses its absence, as only an open store can say which runs there are."""
+    return click.option("--run", "run_id", metavar="RUN", help="Which run; must be given.")(command)
+
+
+def named_run(command: str, store: Store, run_id: str | None) -> str:
+    """`run_id`, or where none was given an error with the command for each run of `store`.
+
+    Args:
+        command: the name of the command that the user gave.
+        store: the open store.
+        run_id: what followed ``--run``.
+    """
+    from safepoint.store.layout import run_ids  # noqa: PLC0415 - only for the message
+
+    if run_id is not None:
+        return run_id
+    first = list(islice(run_ids(store), LISTED + 1))
+    lines = [" ".join(["  safepoint", command, *map(quote, (store.url, "--run", name))]) for name in first]
+    if not lines or len(lines) > LISTED:
+        lines = [*lines[:LISTED], f"  safepoint runs {quote(store.url)}   lists all runs"]
+    raise click.UsageError("\n".join(["say which run with --run:", *lines]))
 
 
 def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:

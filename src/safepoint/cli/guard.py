@@ -7,8 +7,18 @@ from typing import Any
 import click
 
 from safepoint import api
-from safepoint.cli.console import Command, format_option, now_option, one_store, screen, write
+from safepoint.cli.console import (
+    Command,
+    format_option,
+    named_run,
+    now_option,
+    one_store,
+    run_option,
+    screen,
+    write,
+)
 from safepoint.guard import EXIT_CODES
+from safepoint.model.action import Action
 from safepoint.reader.documents import load_document
 from safepoint.render.decision import VERDICTS, Asked, decision_text
 from safepoint.render.terminal import to_json
@@ -30,7 +40,7 @@ GOALS = ("continue", "retry_step", "roll_back", "unwind", "inspect")
     },
 )
 @click.argument("store")
-@click.option("--run", "run_id", required=True, metavar="RUN", help="Which run.")
+@run_option
 @click.option(
     "--facts", metavar="FILE", help="What is true in the world now: a facts document, as a path or URL."
 )
@@ -51,7 +61,7 @@ GOALS = ("continue", "retry_step", "roll_back", "unwind", "inspect")
 def command(
     ctx: click.Context,
     store: str,
-    run_id: str,
+    run_id: str | None,
     facts: str | None,
     policy: str | None,
     request: str | None,
@@ -68,17 +78,44 @@ def command(
     Reads only. With --format json it prints the decision document; equal inputs and an equal --now give
     equal bytes.
     """
-    opened, known = api.open_store(store), load_document("facts", facts)
+    opened = api.open_store(store)
+    run_id, known = named_run("guard", opened, run_id), load_document("facts", facts)
     wishes = {"goal": goal, "checkpoint": checkpoint, "step": step, "epoch": epoch, "actor": actor}
-    given = {"policy": policy, "request": request, **wishes}
-    with one_store("guard", "--run", run_id, *_words({"facts": facts, **given})):
-        decision = api.guard(
-            opened, run_id, facts=known, policy=policy, request=_request(request, wishes), now=now
-        )
+    asks = _request(request, wishes)
+    words = _words({"request": request, **wishes})
+    with one_store("guard", "--run", run_id, *_words({"facts": facts, "policy": policy}), *words):
+        judged = api.judge(opened, run_id, facts=known, policy=policy, request=asks, now=now)
+    decision = judged.decision
     document = decision.document()
-    asked = Asked(opened.url, options=tuple(_words(given)), facts=known, facts_file=facts)
+    asked = Asked(
+        opened.url,
+        options=tuple(words),
+        facts=known,
+        facts_file=facts,
+        policy=judged.policy,
+        policy_file=policy,
+        request=asks,
+        saved=_saved(judged),
+        silent={
+            action.action_id: epochs for action in judged.run.actions.values() if (epochs := _silent(action))
+        },
+    )
     write(to_json(document) if output_format == "json" else decision_text(document, asked, screen()))
     ctx.exit(EXIT_CODES[decision.verdict])
+
+
+def _saved(judged: api.Judgement) -> dict[str, str]:
+    """The guard context of the checkpoint that the decision starts from."""
+    start = judged.decision.checkpoint_id
+    found = (c.value for c in judged.run.checkpoints if c.value["checkpointId"] == start)
+    return dict(next(found, {}).get("guardContext") or {})
+
+
+def _silent(action: Action) -> tuple[int, ...]:
+    """Epochs of the attempts in doubt whose own worker did not say that its call is over."""
+    said = (a for a in action.open_attempts if a.status == "inDoubt" and a.record.nonce == a.nonce)
+    over = {attempt.number for attempt in said}
+    return tuple(sorted({a.epoch for a in action.open_attempts if a.number not in over}))
 
 
 def _words(options: dict[str, Any]) -> list[str]:

@@ -31,7 +31,7 @@ SHOWN = 100
 @click.command(
     cls=Command,
     examples=[
-        "safepoint migrate checkpoint.json --to v3 > checkpoint-v3.json",
+        "safepoint migrate v2/checkpoint.json --to v3 --output v3/checkpoint.json",
         "safepoint migrate ./store --to v3 --output ./store-v3",
     ],
     statuses={
@@ -195,7 +195,9 @@ def _report(findings: list[Finding], summary: dict[str, Any], output_format: str
     hidden = sum(max(0, n - SHOWN) for n in seen.values())
     more = f" ({hidden:,} more of the same codes not shown)" if hidden else ""
     outcome = "done" if summary["done"] else "refused, nothing was written"
-    note(f"{outcome}: {numbers}; {count(len(findings), 'finding')}{more}")
+    lines = seen.total()
+    places = f" in {count(len(findings), 'place')}" if len(findings) > lines else ""
+    note(f"{outcome}: {numbers}; {count(lines, 'finding')}{places}{more}")
 
 
 def _together(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import click
 
 from safepoint import api
-from safepoint.cli.console import Command, format_option, now_option, one_store, screen, write
+from safepoint.cli.console import (
+    Command,
+    format_option,
+    named_run,
+    now_option,
+    one_store,
+    run_option,
+    screen,
+    write,
+)
 from safepoint.policy import Policy
 from safepoint.render.history import history
 from safepoint.render.show import show_text
@@ -19,17 +28,20 @@ from safepoint.rules import catalogue
     statuses={0: "the run is shown", 3: "the store could not be read, or holds no such run"},
 )
 @click.argument("store")
-@click.option("--run", "run_id", required=True, metavar="RUN", help="Which run.")
+@run_option
 @click.option("--show-values", is_flag=True, help="Show payloads too; they may hold secrets.")
 @now_option
 @format_option
-def command(store: str, run_id: str, output_format: str, now: int | None, *, show_values: bool) -> None:
+def command(
+    store: str, run_id: str | None, output_format: str, now: int | None, *, show_values: bool
+) -> None:
     """What happened in a run of STORE, in order, and what is known of its effects on the world.
 
     Reads only, and shows ids, states, times and references to evidence, these up to 80 characters. Payloads, and
     evidence as it was written, are shown if --show-values is given.
     """
     opened, moment = api.open_store(store), api.moment_of(now)
+    run_id = named_run("show", opened, run_id)
     with one_store("show", "--run", run_id):
         found = api.load(opened, run_id)
     assert found.run is not None

@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from safepoint.core.timestamp import parse_time
+from safepoint.policy import Policy
 from safepoint.render.overview import quote, short, when
+from safepoint.render.plan import plan_text
+from safepoint.render.settings import policy_to_fill_in
 from safepoint.render.template import facts_to_fill_in, is_a_fact
-from safepoint.render.terminal import Cell, Screen, plain
+from safepoint.render.terminal import Screen, plain
 
 VERDICTS: Mapping[str, tuple[str, str]] = {
     "resume": ("bold green", "it may go on, by the plan below"),
@@ -28,29 +31,8 @@ VERDICTS: Mapping[str, tuple[str, str]] = {
 }
 """Each verdict: how it is painted, and what it says."""
 
-_DO: Mapping[str, tuple[str, str]] = {
-    "skip": ("green", "do not do it again; take the recorded result"),
-    "replay": ("yellow", "do it again, as the same request"),
-    "run": ("green", "do it; nothing was sent"),
-    "wait": ("cyan", "leave it alone until the time above"),
-    "reconcile": ("yellow", "find out whether it happened"),
-    "compensate": ("yellow", "undo it"),
-    "handOver": ("red", "a human decides"),
-    "confirm": ("green", "confirm the reservation"),
-    "void": ("yellow", "void the reservation"),
-}
-
-_DO_BECAUSE: Mapping[tuple[str, str], str] = {
-    ("skip", "SP741"): "its undoing is done; record that",
-    ("skip", "SP745"): "do not begin it; the run is being undone",
-    ("skip", "SP776"): "do not do it again; its result is not recorded (in Python, call returns None)",
-    ("run", "SP762"): "do it again; it only reads",
-    ("run", "SP770"): "reserve again; the old one has expired",
-    ("replay", "SP762"): "do it again; it is harmless",
-    ("replay", "SP768"): "do it again; it was not applied",
-    ("replay", "SP777"): "do it again; it was not applied",
-}
-"""Where the reason makes the general words of `_DO` too general."""
+_OF_THE_OWNER = frozenset({"SP721", "SP764"})
+"""Waits that last only as long as an owner may be alive."""
 
 _OVER = frozenset({"no_op", "give_up"})
 """Verdicts after which nothing runs, so that what else was noticed is beside the point."""
@@ -63,9 +45,18 @@ class Asked:
     store: str
     """As the user named it."""
     options: tuple[str, ...] = ()
-    """Further words of the command, but the facts."""
+    """Further words of the command, but the facts and the policy."""
     facts: Mapping[str, Any] | None = None
     facts_file: str | None = None
+    policy: Policy = field(default_factory=Policy)
+    """The settings in force."""
+    policy_file: str | None = None
+    request: Mapping[str, Any] | str | None = None
+    """The request document, or where it is."""
+    saved: Mapping[str, str] = field(default_factory=dict)
+    """The guard context of the checkpoint that the decision starts from."""
+    silent: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Effects to the epochs of those attempts in doubt of which their own worker has not said how they ended."""
 
     def answer(self, action_id: str) -> str | None:
         """What the facts say of an action."""
@@ -77,9 +68,16 @@ class Asked:
         """The line to copy."""
         return " ".join(["safepoint", name, *map(quote, (self.store, "--run", run_id, *more))])
 
-    def again(self, run_id: str, facts: str | None) -> str:
-        """The line that asks the guard again, with the facts of that file."""
-        return self.command("guard", run_id, *self.options, *(("--facts", facts) if facts else ()))
+    def again(self, run_id: str, facts: str | None, policy: str | None = None) -> str:
+        """The line that asks the guard again, with the facts of that file, and with that policy or the same one."""
+        files = {"--policy": policy or self.policy_file, "--facts": facts}
+        given = (word for option, file in files.items() if file for word in (option, file))
+        return self.command("guard", run_id, *self.options, *given)
+
+    def proves_dead(self, epoch: int) -> bool:
+        """Whether the facts say so of the owner of `epoch`; not whether they are believed."""
+        owners = (self.facts or {}).get("owners") or ()
+        return any(owner.get("leaseEpoch") == epoch and owner.get("state") == "dead" for owner in owners)
 
 
 def decision_text(document: Mapping[str, Any], asked: Asked, screen: Screen) -> str:
@@ -91,10 +89,7 @@ def decision_text(document: Mapping[str, Any], asked: Asked, screen: Screen) -> 
         screen: where it goes.
     """
     lines = [*_head(document, screen), *_why(document, screen), *_next(document, asked, screen)]
-    return (
-        "\n".join([*lines, "".join(_plan(document, screen)) + "\n".join(_basis(document, asked, screen))])
-        + "\n"
-    )
+    return "\n".join([*lines, _planned(document, screen) + "\n".join(_basis(document, asked, screen))]) + "\n"
 
 
 def _head(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
@@ -147,7 +142,7 @@ def _steps(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
     """What the reader does next; each step is its lines."""
     run_id, verdict = document["runId"], document["verdict"]
     if verdict == "resume":
-        yield from _go_on(document)
+        yield from _go_on(document, asked)
         return
     look = f"  {asked.command('show', run_id)}"
     if verdict == "no_op":
@@ -168,12 +163,16 @@ _FIRST: Mapping[str, str] = {
 }
 
 
-def _go_on(document: Mapping[str, Any]) -> Iterator[list[str]]:
+def _go_on(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
     head = document["basis"]["journal"]["sequence"]
     place = f" as journal record {head + 1}; whoever loses that number asks again" if head else ""
     yield [
         f"Claim the run with a lease record{place}.",
-        "  In Python, safepoint.recorder.resume_run asks and claims.",
+        "In Python, this asks again and claims:",
+        "  from safepoint.recorder import resume_run",
+        *_call(
+            "run = resume_run", asked, document["runId"], holder="FILL IN: who you are", with_request=True
+        ),
     ]
     yield ["Go on by the plan: skip what is done; replay or run what is not."]
 
@@ -200,15 +199,25 @@ def _answers(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
             said.add(line)
             yield [line, *_how(document, need, asked)]
     answerable = [need for need in missing if _facts_can_answer(document, need, asked)]
+    settings = policy_to_fill_in(document, asked.policy, asked.saved, (asked.facts or {}).get("guardContext"))
+    policy = (asked.policy_file or "policy.json") if settings else None
+    if policy:
+        verb = "set in" if asked.policy_file else "write into"
+        again = f"  {asked.again(run_id, asked.facts_file, policy)}"
+        yield [
+            f"Only if you decide that it shall go on all the same, {verb} {plain(policy)}:",
+            *(f"  {line}" for line in plain_lines(json.dumps(settings, indent=2, ensure_ascii=False))),
+            *([] if answerable else ["and ask again:", again]),
+        ]
     if answerable:
         file = asked.facts_file or "facts.json"
         yield [
             *_where_to_write(answerable, asked, file),
             *(f"  {line}" for line in _skeleton(document, answerable, asked.facts)),
             f"and ask again{f' after {later}' if later else ''}:",
-            f"  {asked.again(run_id, file)}",
+            f"  {asked.again(run_id, file, policy)}",
         ]
-    elif missing:
+    elif missing and not policy:
         yield ["When that is settled, ask again:", f"  {asked.again(run_id, asked.facts_file)}"]
 
 
@@ -228,21 +237,67 @@ def _how(document: Mapping[str, Any], need: Mapping[str, Any], asked: Asked) -> 
         yield "Observe again all that they say, then set observedAt; when an owner was seen dead stays as it is."
         yield "Or leave them out: once the lease has lapsed, nobody need prove that its owner is dead:"
         yield f"  {asked.again(document['runId'], None)}"
+    if need["kind"] == "owner" and document["verdict"] == "wait":
+        yield from _other_waits(document)
     if need["kind"] == "outcome":
         yield from _resolution(document, str(need["subject"]), asked)
+
+
+def _other_waits(document: Mapping[str, Any]) -> Iterator[str]:
+    """The waits that no proof of a death ends."""
+    codes = [reason["code"] for reason in document["reasons"] if reason["verdict"] == "wait"]
+    others = dict.fromkeys(code for code in codes if code not in _OF_THE_OWNER)
+    if others and len(others) < len(set(codes)):
+        yield f"It ends no other wait: {', '.join(others)}."
 
 
 def _resolution(document: Mapping[str, Any], action: str, asked: Asked) -> Iterator[str]:
     answer = asked.answer(action)
     if answer is not None:
         yield f"The facts say {answer}. That settles nothing: no probe can prove it here, so a human takes the risk."
-    names = ", ".join(plain(repr(str(name))) for name in (asked.store, document["runId"], action))
     yield "Record the answer; in Python:"
-    yield f"  safepoint.recorder.resolve_action({names},"
-    if asked.facts_file:
-        yield f"      facts={plain(repr(asked.facts_file))},"
-    yield "      outcome='FILL IN', by='FILL IN: you', evidence='FILL IN: where to look it up')"
+    yield "  from safepoint.recorder import resolve_action"
+    yield from _call(
+        "resolve_action",
+        asked,
+        document["runId"],
+        action,
+        outcome="FILL IN",
+        by="FILL IN: you",
+        evidence="FILL IN: where to look it up",
+    )
     yield "outcome: committed (it happened), failed (it did not, and never will), abandoned (nobody will know)."
+    if epochs := asked.silent.get(action):
+        yield from _deaths(document, epochs, asked)
+
+
+def _deaths(document: Mapping[str, Any], epochs: Sequence[int], asked: Asked) -> Iterator[str]:
+    """What ``failed`` needs: a call may outlast its lease, so that a lapsed one proves no end."""
+    named = f"epoch {epochs[0]}" if len(epochs) == 1 else f"epochs {', '.join(map(str, epochs))}"
+    yield f"failed is taken only with facts= that prove the worker of {named} dead; a lapsed lease is no proof."
+    needs = [
+        {"kind": "owner", "subject": f"epoch {epoch}"} for epoch in epochs if not asked.proves_dead(epoch)
+    ]
+    if needs:
+        file = asked.facts_file or "facts.json"
+        verb = "add this to" if asked.facts else "write this into"
+        more = "" if asked.facts_file else f" and give the call facts={plain(repr(file))}"
+        yield f"Only for failed, {verb} {plain(file)}{more}:"
+        yield from (f"  {line}" for line in _skeleton(document, needs, asked.facts))
+
+
+def _call(
+    function: str, asked: Asked, *names: str, with_request: bool = False, **members: str
+) -> Iterator[str]:
+    """A Python call with the store, and with what the question was asked with."""
+    files: dict[str, Any] = {"facts": asked.facts_file, "policy": asked.policy_file}
+    if with_request:
+        files["request"] = asked.request
+    given = {name: value for name, value in files.items() if value is not None}
+    first = ", ".join(plain(repr(str(name))) for name in (asked.store, *names))
+    yield f"  {function}({first},"
+    yield from (f"      {name}={plain(repr(value))}," for name, value in given.items())
+    yield f"      {', '.join(f'{name}={value!r}' for name, value in members.items())})"
 
 
 def _facts_can_answer(document: Mapping[str, Any], need: Mapping[str, Any], asked: Asked) -> bool:
@@ -292,21 +347,8 @@ def plain_lines(text: str) -> list[str]:
     return [plain(line) for line in text.split("\n")]
 
 
-def _plan(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
-    if not document["plan"] or _is_idle(document):
-        return
-    yield f"\n{screen.paint('plan', 'bold')}\n"
-    rows: list[list[Cell]] = []
-    for item in document["plan"]:
-        style, words = _DO[item["do"]]
-        words = _DO_BECAUSE.get((item["do"], item["reason"]), words)
-        if item.get("actionId") is None and item["do"] == "run":
-            words = "run the step; its effects are judged one by one"
-        what = (
-            f"action {item['actionId']}" if item.get("actionId") is not None else f"step {item['stepName']}"
-        )
-        rows.append([what, (item["do"], style), item["key"] or "-", item["reason"], words])
-    yield screen.table(("what", "do", "key", "reason", "that is"), rows)
+def _planned(document: Mapping[str, Any], screen: Screen) -> str:
+    return "" if _is_idle(document) else plan_text(document, screen)
 
 
 def _is_idle(document: Mapping[str, Any]) -> bool:

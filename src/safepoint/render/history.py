@@ -7,7 +7,7 @@ Not decided here: how it looks (``show``), and what follows from it (``guard``).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from safepoint.core.finding import Finding
@@ -18,7 +18,7 @@ from safepoint.model.run import Run
 from safepoint.render.findings import finding_document
 from safepoint.render.overview import overview, pending, short
 
-PAYLOADS = ("input", "inputSnapshot", "stateSnapshot", "result", "error", "evidence")
+PAYLOADS = ("input", "inputSnapshot", "stateSnapshot", "result", "error", "evidence", "ref")
 """Members that may hold a user's data, and so are only shown whole on request."""
 
 REFERENCE = 80
@@ -144,7 +144,9 @@ def _ledger_words(value: Mapping[str, Any]) -> str:
 def _because(value: Mapping[str, Any]) -> str:
     """What the record gives as its evidence, as ids and classes only."""
     parts = []
-    evidence, error = value.get("evidence") or {}, value.get("error") or {}
+    # An evidence record is itself what others carry as a member.
+    seen = value if value["recordType"] == "evidence" else value.get("evidence")
+    evidence, error = seen or {}, value.get("error") or {}
     if evidence:
         by = f" by {evidence['by']}" if evidence.get("by") else ""
         parts.append(
@@ -155,13 +157,18 @@ def _because(value: Mapping[str, Any]) -> str:
     if value.get("deliveryState"):
         parts.append(f"delivery {_spaced(value['deliveryState'])}")
     if error:
-        sent = {"yes": "it was sent", "no": "it was not sent", "unknown": "nobody knows whether it was sent"}
-        parts.append(
-            f"{error.get('class') or 'error'}, {sent.get(str(error.get('sent')), 'not said whether sent')}"
-        )
+        parts.append(", ".join([error.get("class") or "error", *_sent(error, evidence)]))
         if error.get("retryable") is not None:
             parts.append("may be tried again" if error["retryable"] else "not to be tried again")
     return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _sent(error: Mapping[str, Any], evidence: Mapping[str, Any]) -> Iterator[str]:
+    sent = {"yes": "it was sent", "no": "it was not sent", "unknown": "nobody knows whether it was sent"}
+    said = str(error.get("sent"))
+    # Somebody outside says what became of it: that the sender did not know is no longer the matter.
+    if said in {"yes", "no"} or evidence.get("kind") not in {"human", "probe"}:
+        yield sent.get(said, "not said whether sent")
 
 
 def _reference(text: str) -> str:
@@ -187,8 +194,7 @@ def _lease_words(value: Mapping[str, Any]) -> str:
 
 
 def _evidence_words(value: Mapping[str, Any]) -> str:
-    by = f" by {value['by']}" if value.get("by") else ""
-    return f"{value['actionId']}: seen to have happened (evidence {value['kind']}{by})"
+    return f"{value['actionId']}: seen to have happened{_because(value)}"
 
 
 def _retract_words(value: Mapping[str, Any]) -> str:
