@@ -111,6 +111,16 @@ def test_compensated_without_its_compensation_is_a_doubt() -> None:
     assert judge(weak(SAVED, entry("compensated", 5)), 200, VOUCHED).verdict == "hand_over"
 
 
+@pytest.mark.parametrize("how", [declares(effect="write", idempotency="natural"), declares(probe="byQuery")])
+def test_a_doubt_without_any_attempt_is_a_doubt(how: dict[str, Any]) -> None:
+    probes = {
+        "send": {"result": "notApplied", "consistency": "strong", "observedAt": at(195), "externalRef": None}
+    }
+    decision = judge(weak(SAVED, entry("compensated", 5, declares=how)), 200, {**VOUCHED, "probes": probes})
+    assert decision.verdict == "reconcile"
+    assert decision.missing_evidence
+
+
 def test_a_cut_off_counts_from_the_earliest_start() -> None:
     keyed = declares(idempotency="keyed", dedupeWindowSeconds=100)
     attempts = [

@@ -141,9 +141,7 @@ def _natural(case: Case, opinion: Opinion, action: Action) -> None:
             "reconcile",
             "repeatable, but a late older attempt could undo later work",
         )
-        opinion.need(
-            "owner", f"epoch {action.attempts[-1].epoch}", "proof that the worker of the open attempt is dead"
-        )
+        opinion.need("owner", action.action_id, "proof that whoever attempted it is dead")
     elif case.now < quiet:
         message = f"repeatable, once no older attempt can land any more, in {in_words(quiet - case.now)}"
         opinion.decide(action, "wait", "SP773", "wait", message, until=quiet)

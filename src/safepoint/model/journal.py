@@ -70,7 +70,7 @@ def order(records: Sequence[Record], unread: Sequence[Unread], log: str, faults:
     """The numbered `records` by sequence, each number once; what is wrong is appended to `faults`."""
     by_number: dict[int, Record] = {}
     numbered = (record for record in records if record.sequence is not None)
-    for record in sorted(numbered, key=lambda each: (_number(each), each.place.url, each.place.line)):
+    for record in sorted(numbered, key=_placed):
         number = _number(record)
         first = by_number.setdefault(number, record)
         if first.digest != record.digest:
@@ -85,6 +85,11 @@ def order(records: Sequence[Record], unread: Sequence[Unread], log: str, faults:
 
 def _number(record: Record) -> int:
     return record.sequence or 0
+
+
+def _placed(record: Record) -> tuple[int, str, int, str]:
+    """By number; of one number used twice, the same one is always called the second."""
+    return (_number(record), record.place.url, record.place.line, record.digest)
 
 
 def _gaps(chain: Sequence[Record], holes: set[int]) -> Iterator[Fault]:
