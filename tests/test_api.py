@@ -107,7 +107,7 @@ def test_migrate_refuses_with_faults_and_raises_only_for_a_version_that_is_none(
 
 def test_migrate_takes_no_text() -> None:
     with pytest.raises(TypeError, match="got a str, expected the stored bytes"):
-        safepoint.migrate("{}")  # type: ignore[arg-type]
+        safepoint.migrate("{}")  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_folder_of_stores_is_no_store(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_guard_refuses_documents_that_are_not_sound(
     document: str, value: dict[str, object], code: str
 ) -> None:
     with pytest.raises(safepoint.InputRefusedError, match=code) as refused:
-        safepoint.guard(STORE, "run-1", **{document: value})  # type: ignore[arg-type]
+        safepoint.guard(STORE, "run-1", **{document: value})  # type: ignore[arg-type]  # wrong on purpose
     assert [finding.code for finding in refused.value.findings] == [code]
     assert refused.value.findings[0].url == document
 

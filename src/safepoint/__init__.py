@@ -55,7 +55,7 @@ class _Public:
         self.name = name
 
     def __get__(self, package: ModuleType | None, owner: type) -> Any:
-        from safepoint import api  # noqa: PLC0415 - `import safepoint` stays cheap
+        from safepoint import api
 
         return getattr(api, self.name)
 

@@ -58,11 +58,11 @@ NOT_EVALUATED = frozenset({"SP001", "SP002"})
 def __getattr__(name: str) -> Any:
     # Types for annotations and isinstance; most callers need neither, and their rooms cost start-up time.
     if name == "Decision":
-        from safepoint.guard import Decision  # noqa: PLC0415
+        from safepoint.guard import Decision
 
         return Decision
     if name == "Migrated":
-        from safepoint.migrate import Migrated  # noqa: PLC0415
+        from safepoint.migrate import Migrated
 
         return Migrated
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -249,7 +249,7 @@ def migrate(data: bytes | Mapping[str, Any], to: str = "v3", allow_loss: bool = 
         ValueError: `to` is no version.
         TypeError: `data` is text: whoever decoded it no longer has the stored bytes.
     """
-    from safepoint.migrate import migrate_record  # noqa: PLC0415
+    from safepoint.migrate import migrate_record
 
     version = Version.parse(to)
     if version is None:
@@ -323,8 +323,8 @@ def judge(
     storage_options: Mapping[str, Any] | None = None,
 ) -> Judgement:
     """What `guard` answers, together with what it was made from; arguments and exceptions are the same."""
-    from safepoint.guard import evaluate  # noqa: PLC0415
-    from safepoint.policy import parse_policy  # noqa: PLC0415
+    from safepoint.guard import evaluate
+    from safepoint.policy import parse_policy
 
     options = dict(storage_options or {})
     moment = moment_of(now)
@@ -332,8 +332,7 @@ def judge(
     opened = store if isinstance(store, Store) else open_store(os.fspath(store), **options)
     run = load(opened, run_id).run
     assert run is not None
-    first = run.records[0].value if run.records else {}
-    settings = parse_policy(given.policy, workflow=first.get("workflow"))
+    settings = parse_policy(given.policy, workflow=run.workflow)
     artifacts = gather_artifacts(opened, run)
     decision = evaluate(run, given.facts, settings, given.request, moment, artifacts=artifacts)
     return Judgement(decision, run, settings)
@@ -347,7 +346,7 @@ def load(store: Store, run_id: str) -> Scan:
         SeveralStoresError: `store` is a folder of stores.
         StoreError: the store cannot be read.
     """
-    from difflib import get_close_matches  # noqa: PLC0415
+    from difflib import get_close_matches
 
     _require_one(store)
     try:

@@ -111,7 +111,7 @@ def _is_valid(identity: Identity, value: Any, engine: Engine) -> bool:
 @cache
 def _fast(kind: str, major: int) -> Callable[[Any], bool] | None:
     try:
-        from jsonschema_rs import Draft202012Validator  # noqa: PLC0415  (24 ms that only a check is worth)
+        from jsonschema_rs import Draft202012Validator
     except ImportError:
         return None
     return Draft202012Validator(schema(kind, Version(major))).is_valid
@@ -119,7 +119,7 @@ def _fast(kind: str, major: int) -> Callable[[Any], bool] | None:
 
 @cache
 def _reference(kind: str, major: int) -> Draft202012Validator:
-    from jsonschema import Draft202012Validator  # noqa: PLC0415  (100 ms that only a fault is worth)
+    from jsonschema import Draft202012Validator
 
     return Draft202012Validator(schema(kind, Version(major)))
 
@@ -243,7 +243,7 @@ def _unknown_member(broken: _Broken, identity: Identity, name: str) -> Fault:
 
 
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415  (only an unknown name is worth it)
+    from difflib import get_close_matches
 
     close = get_close_matches(name, known, n=1)
     return f"; did you mean {_quote(close[0])}?" if close else ""
@@ -305,7 +305,7 @@ def _found_word(value: Any) -> str:
 
 def _found_time(value: Any, *, offsets: bool) -> str:
     """As `_found`, but shows what looks like a time, and says why it is none: times are no payload."""
-    from safepoint.core.notime import why_no_time  # noqa: PLC0415  (only a refused time is worth it)
+    from safepoint.core.notime import why_no_time
 
     why = why_no_time(value, offsets=offsets) if isinstance(value, str) else None
     return f"{_quote(value)}: {why}" if why else _found(value)
@@ -350,7 +350,7 @@ def _references(node: Any) -> Iterator[str]:
 
 def _load(major: int, name: str) -> dict[str, Any]:
     """One schema file, parsed afresh: callers change what they get."""
-    with open(f"{_folder()}/v{major}/{name}.json", "rb") as file:  # noqa: PTH123 - see `_folder`
+    with open(f"{_folder()}/v{major}/{name}.json", "rb") as file:
         loaded: dict[str, Any] = orjson.loads(file.read())
     return loaded
 
@@ -361,6 +361,6 @@ def _folder() -> str:
 
     Text, not pathlib or importlib.resources: importing either costs every start more than the check of a record.
     """
-    here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
+    here = os.path.dirname(os.path.abspath(__file__))
     packaged = f"{here}/schema"
-    return packaged if os.path.isdir(packaged) else f"{os.path.dirname(os.path.dirname(here))}/schema"  # noqa: PTH112, PTH120
+    return packaged if os.path.isdir(packaged) else f"{os.path.dirname(os.path.dirname(here))}/schema"

@@ -116,7 +116,7 @@ def test_other_json_and_what_is_recognised_resembles_nothing(value: Any) -> None
 
 
 def test_the_telling_members_are_members_of_our_records() -> None:
-    from safepoint import schemas  # noqa: PLC0415 - the other tests of core need no schema
+    from safepoint import schemas
 
     known = {name for kind in schemas.kinds(V3) for name in schemas.schema(kind, V3)["properties"]}
     assert sorted(_TELLING - known) == []

@@ -196,7 +196,7 @@ JOURNALS: dict[str, tuple[Callable[[], Journal], str]] = {
         "SP502",
     ),
 } | {
-    f"no answer by the name of {name}": (lambda name=name: failed(name), "SP766")  # type: ignore[misc]
+    f"no answer by the name of {name}": (lambda name=name: failed(name), "SP766")  # type: ignore[misc]  # a lambda's default has no type
     for name in (
         "ECONNABORTED",
         "socket hang up",

@@ -143,7 +143,7 @@ def test_a_run_is_unwound_by_its_plan_and_goes_no_other_way(store: Store, clock:
 def test_a_crash_anywhere_in_an_unwinding_undoes_each_effect_once(
     world: ModuleType, store: Store, clock: Any
 ) -> None:
-    objects = dict(store.objects)  # type: ignore[attr-defined]
+    objects = dict(store.objects)  # type: ignore[attr-defined]  # the stand-in has it
     for at in range(1, 80):
         mine = world.MemoryStore()
         mine.objects = dict(objects)

@@ -317,7 +317,7 @@ def test_a_sealed_run_is_resolved_where_it_went(store: Store, clock: Any, crashe
 def test_a_damaged_journal_is_not_added_to(world: Any, store: Store, clock: Any) -> None:
     clock.sleep(LAPSED)
     damaged = world.MemoryStore()
-    damaged.objects = {key: data for key, data in store.objects.items() if "0003.json" not in key}  # type: ignore[attr-defined]
+    damaged.objects = {key: data for key, data in store.objects.items() if "0003.json" not in key}  # type: ignore[attr-defined]  # the stand-in has it
     with pytest.raises(ResolutionRefused, match=r"SP301 .*repair"):
         answer(damaged, clock, "committed")
     packed = world.MemoryStore()

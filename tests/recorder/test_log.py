@@ -102,7 +102,7 @@ def test_nothing_is_sent_while_nobody_knows_whether_the_attempt_is_recorded(
     assert not calls
     silent.silent = False
     run.checkpoint("cp_01", state="s", step_name="pay")
-    assert not load_run(store, RUN).run.faults  # type: ignore[union-attr]
+    assert not load_run(store, RUN).run.faults  # type: ignore[union-attr]  # None fails as well
 
 
 def test_a_number_that_another_took_is_followed_by_reading_on(store: Store, clock: Any) -> None:
@@ -140,7 +140,7 @@ def test_a_wish_to_stop_does_not_damage_a_run_that_has_ended(
     for opened in (world.HookedStore(store, hook), store):
         with pytest.raises(RunEnded, match="nothing left to stop"):
             request_cancel(opened, RUN, by="somebody", clock=clock)
-    assert not load_run(store, RUN).run.faults  # type: ignore[union-attr]
+    assert not load_run(store, RUN).run.faults  # type: ignore[union-attr]  # None fails as well
 
 
 def test_threads_of_one_process_share_one_queue(store: Store, clock: Any) -> None:
@@ -212,7 +212,7 @@ def test_two_processes_that_begin_one_run_at_once_have_one_winner(
 
     with pytest.raises(RunExists):
         open_run(world.HookedStore(store, hook), clock)
-    assert not load_run(store, RUN).run.faults  # type: ignore[union-attr]
+    assert not load_run(store, RUN).run.faults  # type: ignore[union-attr]  # None fails as well
 
 
 def test_a_store_of_another_layout_is_not_written_to(store: Store, clock: Any) -> None:

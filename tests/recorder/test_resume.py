@@ -145,7 +145,7 @@ def test_of_two_that_judge_the_same_journal_one_claims_it(
         resume(world.HookedStore(store, hook), clock)
     run = folded(store)
     assert winners[0].epoch == 2
-    assert [lease.value["holder"] for lease in run.ownership.leases] == ["w1", "w3"]  # type: ignore[union-attr]
+    assert [lease.value["holder"] for lease in run.ownership.leases] == ["w1", "w3"]  # type: ignore[union-attr]  # None fails as well
     loser = next(episode for episode in run.episodes.values() if episode.writer != winners[0]._journal.nonce)
     assert loser.state == "superseded"
 
@@ -169,7 +169,7 @@ def test_threads_that_race_on_disk_have_one_winner(clock: Any, tmp_path: Any) ->
     for thread in threads:
         thread.join()
     assert (len(winners), len(losers)) == (1, 3)
-    assert len(folded(store).ownership.leases) == 2  # type: ignore[union-attr]
+    assert len(folded(store).ownership.leases) == 2  # type: ignore[union-attr]  # None fails as well
 
 
 def test_a_decision_is_void_when_its_time_is_over(world: ModuleType, store: Store, clock: Any) -> None:

@@ -26,7 +26,7 @@ def test_no_single_fault_breaks_a_property(simulation: ModuleType, tool: str, re
 
 def test_no_sampled_pair_of_faults_breaks_a_property(simulation: ModuleType) -> None:
     seed = int(os.environ.get("SAFEPOINT_SEED") or secrets.randbits(32))
-    print("SAFEPOINT_SEED =", seed)  # shown where the test fails  # noqa: T201
+    print("SAFEPOINT_SEED =", seed)  # noqa: T201 - shown where the test fails
     for tool, retries, faults in simulation.sample(seed, SAMPLE):
         world = simulation.World(tool, faults, retries=retries)
         world.play()

@@ -71,7 +71,7 @@ def one_store(command: str, *options: str) -> Iterator[None]:
         command: the name of the command that the user gave.
         options: what followed the store.
     """
-    from safepoint.api import SeveralStoresError  # noqa: PLC0415 - most commands that import this need no store
+    from safepoint.api import SeveralStoresError
 
     try:
         yield
@@ -101,7 +101,7 @@ def named_run(command: str, store: Store, run_id: str | None) -> str:
         store: the open store.
         run_id: what followed ``--run``.
     """
-    from safepoint.store.layout import run_ids  # noqa: PLC0415 - only for the message
+    from safepoint.store.layout import run_ids
 
     if run_id is not None:
         return run_id
@@ -135,7 +135,7 @@ def screen(*, error_stream: bool = False) -> Screen:
     stream = sys.stderr if error_stream else sys.stdout
     if not stream.isatty():
         return Screen()
-    import shutil  # noqa: PLC0415 - 2 ms that only a terminal needs
+    import shutil
 
     colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return Screen(colour=colour, width=shutil.get_terminal_size((110, 24)).columns)

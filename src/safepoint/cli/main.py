@@ -38,7 +38,7 @@ class Safepoint(click.Group):
         """The subcommands' names."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's
         """The subcommand, imported now; None where there is none."""
         if cmd_name not in COMMANDS:
             return None
@@ -50,14 +50,14 @@ class Safepoint(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does it, with a hint for a mistyped name."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            import difflib  # noqa: PLC0415 - only for a typing error
+            import difflib
 
             near = difflib.get_close_matches(args[0], COMMANDS, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
             ctx.fail(f"No such command {args[0]!r}.{hint}")
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
         """The list in the help, without importing any of them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -96,12 +96,12 @@ def _expected(error: Exception) -> str | None:
         return f"{error.filename or 'standard output'}: {error.strerror or error}"
     # An error of these classes can only be met if its module was loaded: nothing is imported just to compare.
     if "safepoint.store" in sys.modules:
-        from safepoint.store import StoreError  # noqa: PLC0415 - as said
+        from safepoint.store import StoreError
 
         if isinstance(error, StoreError):
             return str(error)
     if "safepoint.api" in sys.modules:
-        from safepoint.api import InputRefusedError, UnknownRunError  # noqa: PLC0415 - as said
+        from safepoint.api import InputRefusedError, UnknownRunError
 
         if isinstance(error, InputRefusedError | UnknownRunError):
             return str(error)
@@ -140,7 +140,7 @@ def _fill_closed_streams() -> None:
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - open until the process ends
     if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 - open for the process's life
 
 
 def _flushed(stream: TextIO) -> OSError | None:

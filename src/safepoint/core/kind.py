@@ -106,7 +106,7 @@ def resembles_record(value: Any) -> str | None:
 
 def _misspelt(name: str) -> str | None:
     """The naming member that `name` nearly is."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only for what is not recognised
+    from difflib import get_close_matches
 
     plain = {meant.lower(): meant for meant in _NAMING}
     near = get_close_matches(name[:40].lower().replace("_", "").replace("-", ""), plain, n=1, cutoff=0.87)

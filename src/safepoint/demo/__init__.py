@@ -28,8 +28,8 @@ def run(directory: Path, out: TextIO) -> int:
         out.write(problem + "\n")
         return 2
     # Late, because the lines above must work without the extra.
-    from safepoint.demo.stage import StageError  # noqa: PLC0415
-    from safepoint.demo.story import Story  # noqa: PLC0415
+    from safepoint.demo.stage import StageError
+    from safepoint.demo.story import Story
 
     directory.mkdir(parents=True, exist_ok=True)
     colour = out.isatty() and not os.environ.get("NO_COLOR")

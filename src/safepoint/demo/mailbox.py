@@ -48,7 +48,7 @@ class Mailbox(AbstractContextManager["Mailbox"]):
         self._thread.join(10)
 
     def _serve(self) -> None:
-        from aiosmtpd.smtp import SMTP  # noqa: PLC0415 - only the demo needs it
+        from aiosmtpd.smtp import SMTP
 
         async def listen() -> asyncio.Server:
             return await self._loop.create_server(lambda: SMTP(self, hostname="localhost"), HOST, 0)

@@ -51,7 +51,7 @@ class Crash:
 def spawn(module: str, *arguments: object) -> subprocess.Popen[bytes]:
     """An agent in a process of its own."""
     command = [sys.executable, "-m", module, *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)  # noqa: S603
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)  # noqa: S603 - our own agent
 
 
 def ended(child: subprocess.Popen[bytes]) -> int:

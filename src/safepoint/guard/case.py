@@ -70,8 +70,10 @@ class Case:
     """Epoch to the time (nanoseconds) of its newest record."""
     undoing: bool
     """Whether the run goes backwards: asked to, or begun."""
-    undoable: bool = False
-    """Whether something was committed, and all of it can be undone."""
+    to_undo: tuple[Action, ...] = ()
+    """What a roll-back still has to compensate, last in first out."""
+    undoable: bool = True
+    """Whether all of `to_undo` can be undone."""
 
     @property
     def goal(self) -> str:

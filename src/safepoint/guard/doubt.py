@@ -10,7 +10,7 @@ from typing import Any
 
 from safepoint.core.timestamp import SECOND, format_time, parse_time
 from safepoint.guard.case import Case, Opinion, in_words
-from safepoint.guard.undo import can_undo, rest_can_be_undone
+from safepoint.guard.undo import can_undo
 from safepoint.model.action import Action
 
 
@@ -44,12 +44,7 @@ def in_doubt(case: Case, opinion: Opinion, action: Action) -> None:
         )
     elif declares.probe != "none":
         _probe(case, opinion, action)
-    elif (
-        declares.compensation_consumes_key
-        and can_undo(case, action)
-        and action.key
-        and rest_can_be_undone(case)
-    ):
+    elif declares.compensation_consumes_key and can_undo(case, action) and action.key and case.undoable:
         opinion.decide(
             action,
             "compensate",

@@ -70,7 +70,7 @@ def evaluate(
         raise ValueError("the facts are of another run")
     case = ask(run, facts, policy, request, now, artifacts=artifacts)
     effects = to_undo(case)
-    case = replace(case, undoable=bool(effects) and all(can_undo(case, action) for action in effects))
+    case = replace(case, to_undo=effects, undoable=all(can_undo(case, action) for action in effects))
     opinions = []
     for name, judge in LAYERS:
         opinion = Opinion(name)
@@ -137,7 +137,7 @@ def _plan(case: Case, verdict: str, opinions: Sequence[Opinion]) -> tuple[PlanIt
 
 def _undo_plan(case: Case, items: Sequence[PlanItem]) -> tuple[PlanItem, ...]:
     """The committed effects that can be undone, last one first; then the rest as it is judged."""
-    undo = {a.action_id: a for a in to_undo(case) if can_undo(case, a) or a.status == "compensating"}
+    undo = {a.action_id: a for a in case.to_undo if can_undo(case, a) or a.status == "compensating"}
     undo |= {
         i.action_id: case.run.actions[i.action_id] for i in items if i.action_id and i.do == "compensate"
     }

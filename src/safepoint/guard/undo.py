@@ -26,11 +26,6 @@ def can_undo(case: Case, action: Action) -> bool:
     return declares.reversibility != "irreversible" and declares.compensation is not None
 
 
-def rest_can_be_undone(case: Case) -> bool:
-    """Whether every committed effect can be undone."""
-    return all(can_undo(case, action) for action in to_undo(case))
-
-
 def _found(case: Case, action: Action) -> bool:
     """Whether an open action was applied after all."""
     return action.open and (case.probe(action) or {}).get("result") == "applied"

@@ -79,6 +79,13 @@ class Run:
         return self.checkpoint(str(self.fork.value["forkFrom"]["checkpointId"])) if self.fork else None
 
     @property
+    def workflow(self) -> str | None:
+        """What the run was started as, which a policy's overrides go by."""
+        first = next((record.value for record in self.records if record.kind == "run"), {})
+        name: str | None = first.get("workflow")
+        return name
+
+    @property
     def open_actions(self) -> tuple[Action, ...]:
         """Actions of which nobody can say yet how they ended."""
         return tuple(action for action in self.actions.values() if action.open)

@@ -124,7 +124,7 @@ def _encode(name: str, value: Mapping[str, Any]) -> bytes:
 
 
 def _parse_toml(url: str, data: bytes) -> Any:
-    import tomllib  # noqa: PLC0415 - few policies are TOML, and every start counts
+    import tomllib
 
     try:
         return tomllib.loads(data.decode())

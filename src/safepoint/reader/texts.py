@@ -131,7 +131,7 @@ def _had_a_place(value: Any) -> bool:
 def _as_v3(identity: Identity, value: dict[str, Any]) -> dict[str, Any]:
     if identity.version.major >= CURRENT.major:
         return value
-    from safepoint.migrate import upgrade  # noqa: PLC0415 - most stores hold no old record, and every start counts
+    from safepoint.migrate import upgrade
 
     return upgrade(value, identity)
 
@@ -177,7 +177,7 @@ def _misplaced(identity: Identity, value: dict[str, Any], name: KeyName | None) 
 
 def leads_outside(uri: str) -> bool:
     """Whether `uri` names something on this machine that is not inside the store."""
-    from urllib.parse import urlsplit  # noqa: PLC0415 - few records name a uri, and every start counts
+    from urllib.parse import urlsplit
 
     parts = urlsplit(uri)
     if parts.scheme.lower() == "file" or (len(parts.scheme) == 1 and uri[1:2] == ":"):

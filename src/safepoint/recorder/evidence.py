@@ -22,7 +22,7 @@ from safepoint.policy import parse_policy
 from safepoint.reader import load_run
 from safepoint.reader.documents import Document, load_documents
 from safepoint.recorder.errors import IllegalRecord, RecorderError, ResolutionRefused, RunEnded
-from safepoint.recorder.journal import Journal, require_claimable, workflow_of
+from safepoint.recorder.journal import Journal, require_claimable
 from safepoint.recorder.log import Clock, StoreAt, new_nonce, open_at
 from safepoint.store import AbsentError
 from safepoint.store.layout import run_prefix
@@ -108,7 +108,7 @@ def resolve_action(
     run = load_run(opened, run_id).run
     if run is None:
         raise AbsentError(opened.url, f"there are no records of a run {run_id}", run_prefix(run_id))
-    settings = parse_policy(given.policy, workflow=workflow_of(run))
+    settings = parse_policy(given.policy, workflow=run.workflow)
     now = clock()
     action = _resolvable(run, action_id, outcome)
     decision = evaluate(run, given.facts, settings, None, now)

@@ -216,12 +216,6 @@ class Journal(Log):
             )
 
 
-def workflow_of(run: Run) -> str | None:
-    """The workflow that the run was started as, for the policy's overrides."""
-    first = run.records[0] if run.records else None
-    return first.value.get("workflow") if first and first.kind == "run" else None
-
-
 def require_claimable(run: Run) -> int:
     """The number of the journal's last record, behind which another one can be claimed.
 

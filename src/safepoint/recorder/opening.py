@@ -30,7 +30,7 @@ from safepoint.recorder.errors import (
     Unclear,
 )
 from safepoint.recorder.evidence import record_probes
-from safepoint.recorder.journal import Journal, require_claimable, workflow_of
+from safepoint.recorder.journal import Journal, require_claimable
 from safepoint.recorder.log import TRIES, Clock, StoreAt, new_nonce, open_at
 from safepoint.recorder.run import RecordedRun
 from safepoint.store import AbsentError, Outcome, Store
@@ -163,7 +163,7 @@ def resume_run(
     run = load_run(opened, run_id).run
     if run is None:
         raise AbsentError(opened.url, f"there are no records of a run {run_id}", run_prefix(run_id))
-    settings = parse_policy(given.policy, workflow=workflow_of(run))
+    settings = parse_policy(given.policy, workflow=run.workflow)
     now = clock()
     artifacts = gather_artifacts(opened, run)
     decision = evaluate(run, given.facts, settings, given.request, now, artifacts=artifacts)

@@ -47,10 +47,9 @@ def history(
     found = list(findings)
     owner = run.ownership
     lapses = None if owner is None or owner.released else owner.lapses_at(now, skew)
-    first = run.records[0].value if run.records else {}
     return {
         **overview(run, len(found), now, skew),
-        "workflow": first.get("workflow"),
+        "workflow": run.workflow,
         "owner": owner
         and {
             "leaseEpoch": owner.epoch,

@@ -105,9 +105,9 @@ class Screen:
         self, headings: Sequence[str], rows: list[list[tuple[str, str]]], indent: str, width: int
     ) -> str:
         # rich costs more than a small job, and only a terminal needs it
-        from rich.console import Console  # noqa: PLC0415
-        from rich.table import Table  # noqa: PLC0415
-        from rich.text import Text  # noqa: PLC0415
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
 
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
         for number, heading in enumerate(headings):

@@ -42,7 +42,7 @@ class Code:
 @cache
 def _names() -> Mapping[str, str]:
     # the folder's listing rather than pkgutil, which imports inspect, or pathlib: every start pays for them
-    names = os.listdir(os.path.dirname(__file__))  # noqa: PTH120, PTH208
+    names = os.listdir(os.path.dirname(__file__))
     found = (_MODULE.fullmatch(name.removesuffix(".py")) for name in names)
     return {match[1].upper(): match[0] for match in found if match}
 

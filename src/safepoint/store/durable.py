@@ -43,7 +43,7 @@ def sync_names(folder: int) -> None:
 
 def _sync(file: int) -> None:
     if sys.platform == "darwin":
-        import fcntl  # noqa: PLC0415 - fsync alone leaves the bytes in the drive's cache there
+        import fcntl
 
         try:
             fcntl.fcntl(file, fcntl.F_FULLFSYNC)

@@ -5,7 +5,6 @@ and that an argument which names nothing, or something unreadable, is a fault an
 decided here: what is done with them.
 """
 
-# ruff: noqa: PTH112, PTH114, PTH116, PTH119, PTH120, PTH207
 # Paths are text: every command comes by here, and importing pathlib costs more than reading a file.
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ def _expand_path(argument: str, path: str) -> Iterator[Input | Fault]:
 
 
 def _expand_pattern(argument: str, pattern: str) -> Iterator[Input | Fault]:
-    import glob  # noqa: PLC0415 - most arguments are plain names
+    import glob
 
     found = sorted(glob.glob(pattern, recursive=True), reverse=True)
     # linked folders make the same file turn up many times, and nope/** yields a nope/ that is not there
@@ -125,7 +124,7 @@ def _expand_pattern(argument: str, pattern: str) -> Iterator[Input | Fault]:
 
 
 def _expand_url(argument: str, options: dict[str, Any]) -> Iterator[Input | Fault]:
-    from safepoint.store.remote import FsspecStore, split_chain  # noqa: PLC0415 - imports fsspec
+    from safepoint.store.remote import FsspecStore, split_chain
 
     before, main, after = split_chain(argument)
     marks = "*[" if main.startswith(("http:", "https:")) else "*?["  # there ? begins the query

@@ -5,7 +5,7 @@ kept inside, and which errno is which error. Written on ``os`` alone: fsspec's l
 writes, which two writers can both win, and importing it costs more than reading a thousand records.
 """
 
-# ruff: noqa: D102, PTH102, PTH105, PTH108, PTH112, PTH114, PTH118, PTH120
+# ruff: noqa: D102
 # The interface is explained in base.py. Paths are text: pathlib costs more than the reading itself.
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class LocalStore(Store):
         if not key:
             return self.url
         if self._is_url:
-            from urllib.parse import quote  # noqa: PLC0415 - only for file:// URLs
+            from urllib.parse import quote
 
             key = quote(key)
         if self.url == ".":

@@ -27,7 +27,7 @@ def open_store(url: str, **storage_options: Any) -> Store:
     path = local_path(url)
     if path is not None:
         return LocalStore(path, url)
-    from safepoint.store.remote import FsspecStore  # noqa: PLC0415 - imports fsspec
+    from safepoint.store.remote import FsspecStore
 
     return FsspecStore.open(url, storage_options)
 
@@ -51,6 +51,6 @@ def local_path(url: str) -> str | None:
         raise UnsupportedError(
             url, "a file URL of another host", remedy="write file:///path, or the path alone"
         )
-    from urllib.request import url2pathname  # noqa: PLC0415 - slow to import, and rarely needed
+    from urllib.request import url2pathname
 
     return url2pathname("/" + path)

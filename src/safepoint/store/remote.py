@@ -82,10 +82,10 @@ class FsspecStore(Store):
         self.require_key(key)
         return self._kind(key) == "file"
 
-    def put_if_absent(self, key: str, data: bytes) -> Outcome:  # noqa: ARG002
+    def put_if_absent(self, key: str, data: bytes) -> Outcome:  # noqa: ARG002 - the interface's
         raise UnsupportedError(self.url_of(key), _READ_ONLY, key)
 
-    def replace(self, key: str, data: bytes) -> None:  # noqa: ARG002
+    def replace(self, key: str, data: bytes) -> None:  # noqa: ARG002 - the interface's
         raise UnsupportedError(self.url_of(key), _READ_ONLY, key)
 
     def url_of(self, key: str) -> str:
@@ -111,7 +111,7 @@ class FsspecStore(Store):
 
     def glob(self, pattern: str) -> Iterator[str]:
         """The keys that a pattern matches, sorted; of a matching folder its key with a slash behind it."""
-        from fsspec.utils import glob_translate  # noqa: PLC0415
+        from fsspec.utils import glob_translate
 
         matches = re.compile(glob_translate(pattern)).match
         depth = None if "**" in pattern else pattern.count("/")
@@ -195,8 +195,8 @@ def split_chain(url: str) -> tuple[str, str, str]:
 
 
 def _connect(url: str, options: Mapping[str, Any]) -> tuple[Any, str]:
-    from fsspec import get_filesystem_class  # noqa: PLC0415
-    from fsspec.core import url_to_fs  # noqa: PLC0415
+    from fsspec import get_filesystem_class
+    from fsspec.core import url_to_fs
 
     protocols = [part.partition("://")[0] for part in url.split("::")]
     for protocol in (part.partition("://")[0] for part in url.split("::") if "://" in part):
@@ -258,6 +258,7 @@ def _error_of(error: Exception, url: str, key: str) -> StoreError:
         return UnreachableError(url, f"no usable answer ({what})", key)
     if isinstance(error, IsADirectoryError):
         return UnreadableError(url, "a folder, not a file", key)
+    # how fsspec's file systems say that an address, an option or an operation is not theirs
     if isinstance(error, ValueError | TypeError | NotImplementedError):
         return UnsupportedError(
             url, f"this kind of storage cannot do that ({what})", key, "check the address"

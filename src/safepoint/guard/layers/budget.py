@@ -165,10 +165,9 @@ def _fleet(case: Case, opinion: Opinion) -> None:
     if fleet is None:
         opinion.unchecked.append("breaker and fleet ratio: no facts.fleet")
         return
-    first = next((r.value for r in case.run.records if r.kind == "run"), {})
     for breaker in fleet.get("breakers") or ():
         until = breaker.get("until")
-        if breaker.get("state") != "open" or breaker.get("workflow") not in {None, first.get("workflow")}:
+        if breaker.get("state") != "open" or breaker.get("workflow") not in {None, case.run.workflow}:
             continue
         ends = parse_time(until) if until else pause(case)
         if case.now < ends:

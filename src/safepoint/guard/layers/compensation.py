@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from safepoint.guard.case import Case, Opinion
-from safepoint.guard.undo import can_undo, to_undo
+from safepoint.guard.undo import can_undo
 from safepoint.model.action import Action
 
 
@@ -17,7 +17,7 @@ def judge(case: Case, opinion: Opinion) -> None:
         opinion.need("human", action.action_id, "undo the effect by hand, or decide to abandon it")
     if not case.undoing:
         return
-    effects = to_undo(case)
+    effects = case.to_undo
     _hand_over_the_rest(case, opinion, effects)
     at_work = [
         a

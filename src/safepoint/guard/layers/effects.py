@@ -84,7 +84,7 @@ def _failed(case: Case, opinion: Opinion, action: Action) -> None:
             "resume",
             "failed before it was applied, and may be tried again",
         )
-    elif case.undoable and action.compensates is None:
+    elif case.to_undo and case.undoable and action.compensates is None:
         opinion.decide(
             action,
             "skip",

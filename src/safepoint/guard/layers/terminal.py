@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from safepoint.guard.case import Case, Opinion
-from safepoint.guard.undo import to_undo
 
 
 def judge(case: Case, opinion: Opinion) -> None:
@@ -52,7 +51,7 @@ def judge(case: Case, opinion: Opinion) -> None:
             pointer="/status",
             decisive=True,
         )
-    elif case.undoing and run.cancel_requested and to_undo(case):
+    elif case.undoing and run.cancel_requested and case.to_undo:
         return  # stopping in the middle of a roll-back would leave half of it
     else:
         opinion.say(
