@@ -16,15 +16,15 @@ SOURCE = ROOT / "src/safepoint"
 
 LEVELS = (
     {"cli"},
-    {"api"},
-    {"demo"},
+    {"api", "settings"},
+    {"validation", "demo"},
     {"recorder"},
-    {"reader"},
+    {"reader", "selection"},
     {"rules", "guard", "render"},
     {"policy", "model"},
     {"migrate"},
     {"store"},
-    {"schemas"},
+    {"schemas", "payloads"},
     {"core"},
 )
 """From the terminal down: a room imports only rooms of later lines, and none of its own line."""
@@ -38,9 +38,9 @@ FACE = {"__init__": {"api"}, "__main__": {"cli"}}
 ONLY_IN = {
     "fsspec": {"store"},
     "obstore": {"store"},
-    "jsonschema": {"schemas"},
-    "jsonschema_rs": {"schemas"},
-    "referencing": {"schemas"},
+    "jsonschema": {"schemas", "payloads"},
+    "jsonschema_rs": {"schemas", "payloads"},
+    "referencing": {"schemas", "payloads"},
     "click": {"cli", "demo"},
     "rich": {"render", "cli", "demo"},
     "aiosmtpd": {"demo"},

@@ -13,7 +13,7 @@ from typing import Any, get_args
 import pytest
 
 from safepoint.core.finding import Severity
-from safepoint.rules import RUN_RULES, catalogue, check, severity
+from safepoint.rules import RUN_RULES, catalogue, check, needs, severity
 from safepoint.rules.table import GROUPS, table
 
 ROOT = Path(__file__).parents[1]
@@ -45,8 +45,9 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def emitted() -> set[str]:
-    # the list in rules/__init__.py says which rules exist; it reports nothing
-    sources = set((ROOT / "src").rglob("*.py")) - {ROOT / "src/safepoint/rules/__init__.py"}
+    # two lists say which rules exist; they report nothing
+    lists = {ROOT / "src/safepoint/rules/__init__.py", ROOT / "src/safepoint/rules/needs.py"}
+    sources = set((ROOT / "src").rglob("*.py")) - lists
     in_source = chain.from_iterable(map(literals, sorted(sources)))
     schemas = sorted((ROOT / "schema").rglob("*.json"))
     in_schemas = chain.from_iterable(strings(json.loads(path.read_bytes())) for path in schemas)
@@ -97,6 +98,22 @@ def test_run_rules_lists_exactly_the_modules_that_check_a_run() -> None:
     with_check = [known.id for known in CODES if hasattr(catalogue.module(known.id), "check")]
     assert list(RUN_RULES) == with_check, "write this list into RUN_RULES of rules/__init__.py"
     assert callable(check)
+
+
+def test_every_rule_across_records_names_what_it_needs_and_what_it_is_about() -> None:
+    across = [known.id for known in CODES if known.id[2] in "345"]
+    said = {code: needs.Rule(catalogue.module(code).NEEDS, catalogue.module(code).ABOUT) for code in across}
+    assert said == needs.RULES, "write NEEDS and ABOUT of the rule's module into RULES of rules/needs.py"
+    assert list(needs.RULES) == across
+
+
+def test_every_need_is_described_and_every_subject_can_be_looked_for() -> None:
+    assert {need for rule in needs.RULES.values() for need in rule.needs} == needs.WHY.keys()
+    assert {rule.about for rule in needs.RULES.values()} == needs.ABOUT.keys()
+    section = (
+        SPEC.read_text(encoding="utf-8").partition('<a id="needs"></a>')[2].partition("\n\nThe suite")[0]
+    )
+    assert re.findall(r"(?m)^\| `(\w+)` \|", section) == ["order", "leases", "whole", "recovery", "artifacts"]
 
 
 def test_an_unknown_code_is_a_key_error() -> None:

@@ -17,7 +17,8 @@ from safepoint import schemas
 from safepoint.cli.main import safepoint as command_line
 from safepoint.core.digest import canonical, digest_value
 from safepoint.core.kind import recognise
-from safepoint.rules import severity, to_finding
+from safepoint.payloads import PayloadSchemas
+from safepoint.rules import catalogue, severity, to_finding
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CASES = sorted(path.parent for path in FIXTURES.rglob("expect.json"))
@@ -28,6 +29,22 @@ def load(path: Path) -> Any:
 
 
 SCHEMA = jsonschema.Draft202012Validator(load(FIXTURES / "expect.schema.json"))
+EXPECTATIONS = [load(case / "expect.json") for case in CASES]
+
+OWN_CODES = [known.id for known in catalogue.codes() if known.id < "SP7"]
+"""Those that a case can show and another nearly show. The guard's are reasons of a decision and come in pairs of
+stores, which ``tests/guard/cases.py`` keeps side by side."""
+
+WITHOUT_A_CASE = {
+    "SP604": "a case has no place to migrate to; tests/migrate/test_stores.py shows both sides of it",
+}
+"""Codes that no case shows, each with the reason."""
+
+COMPANIONS = {
+    "SP601": (frozenset({"SP218"}), "a demand that would be lost is one that this version does not know"),
+    "SP606": (frozenset({"SP207"}), "the findings that it speaks of stand beside it"),
+}
+"""Codes that never come alone: what stands beside them, and why."""
 
 
 def inputs_of(expect: dict[str, Any]) -> list[str]:
@@ -71,8 +88,14 @@ def run(*arguments: str) -> int:
 
 def validate(expect: dict[str, Any]) -> None:
     inputs = inputs_of(expect)
-    agree(safepoint.validate(*inputs), expect["findings"])
-    assert run("validate", *inputs) == expect["exit"]
+    artifacts = expect.get("artifacts", False)
+    schemas_of_payloads = PayloadSchemas.load(expect.get("payloadSchemas", {}))
+    found = safepoint.validate(*inputs, artifacts=artifacts, payload_schemas=schemas_of_payloads)
+    agree(found, expect["findings"])
+    if "payloadSchemas" in expect:
+        table = (f'"{name}" = "{path}"' for name, path in expect["payloadSchemas"].items())
+        Path("safepoint.toml").write_text("\n".join(["[payload-schemas]", *table]))
+    assert run("validate", *inputs, *(["--artifacts"] if artifacts else [])) == expect["exit"]
 
 
 def migrate(expect: dict[str, Any]) -> None:
@@ -134,13 +157,43 @@ def test_a_case_comes_out_as_expected(case: Path, tmp_path: Path, monkeypatch: p
     assert {path: data for path, data in contents(scratch).items() if path in before} == before
 
 
+def codes_of(expect: dict[str, Any]) -> list[str]:
+    return [finding["code"] for finding in expect.get("findings", ())]
+
+
+@pytest.mark.parametrize("code", OWN_CODES)
+def test_a_case_shows_exactly_that_code(code: str) -> None:
+    beside = COMPANIONS.get(code, (frozenset[str](), ""))[0]
+    exact = [e for e in EXPECTATIONS if codes_of(e).count(code) == 1 and set(codes_of(e)) - {code} <= beside]
+    if code in WITHOUT_A_CASE:
+        assert not exact, "shown by now: take it off the list"
+    else:
+        assert exact, f"no case has {code} as its only finding"
+
+
+@pytest.mark.parametrize("code", OWN_CODES)
+def test_a_case_comes_near_and_does_not_show_that_code(code: str) -> None:
+    near = [e for e in EXPECTATIONS if code in e.get("nearMissOf", ())]
+    if code in WITHOUT_A_CASE:
+        assert not near, "shown by now: take it off the list"
+    else:
+        assert near, f"no case names {code} in nearMissOf"
+    assert not [e["summary"] for e in near if code in codes_of(e)]
+
+
+def test_near_misses_are_of_codes_that_exist() -> None:
+    named = {code for expect in EXPECTATIONS for code in expect.get("nearMissOf", ())}
+    assert named <= set(OWN_CODES)
+    assert WITHOUT_A_CASE.keys() | COMPANIONS.keys() <= set(OWN_CODES)
+
+
 def test_the_schema_of_expectations_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA.schema)
 
 
 def test_every_folder_of_the_suite_has_cases() -> None:
     assert {case.relative_to(FIXTURES).parts[0] for case in CASES} == {
-        "good", "warn", "bad", "hostile", "migrate", "guard", "canonical"
+        "good", "near", "warn", "bad", "hostile", "migrate", "guard", "canonical"
     }  # fmt: skip
 
 

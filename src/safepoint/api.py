@@ -8,29 +8,31 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from safepoint import rules
 from safepoint.core.digest import encode_record
-from safepoint.core.fault import Fault, Place
 from safepoint.core.finding import Finding
 from safepoint.core.ident import encode_segment
 from safepoint.core.timestamp import parse_time
 from safepoint.core.version import Version
-from safepoint.reader import Scan, gather_artifacts, load_run, scan, scan_bytes, scan_files
+from safepoint.reader import Scan, gather_artifacts, load_run, scan
 from safepoint.reader.documents import Document, InputRefusedError, load_documents
 from safepoint.store import AbsentError, Store, StoreError, open_store
-from safepoint.store.inputs import Input, expand
+from safepoint.store.inputs import Input
 from safepoint.store.layout import run_ids, stores_below
+from safepoint.validation import Options, Source, Validation, findings_of
 
 if TYPE_CHECKING:
     from safepoint.guard import Decision
     from safepoint.migrate import Migrated
     from safepoint.model.run import Run
+    from safepoint.payloads import PayloadSchemas
     from safepoint.policy import Policy
+    from safepoint.rules import Excerpts
+    from safepoint.schemas import Engine
+    from safepoint.selection import Selection
 
 __all__ = [
     "Decision",
@@ -50,9 +52,6 @@ __all__ = [
     "scan_store",
     "validate",
 ]
-
-NOT_EVALUATED = frozenset({"SP001", "SP002"})
-"""Codes that say that something could not be looked at: such a validation has no result."""
 
 
 def __getattr__(name: str) -> Any:
@@ -90,148 +89,39 @@ class UnknownRunError(LookupError):
         super().__init__(f"{store}: no record of run {run_id!r}{hint}")
 
 
-class Validation(Iterator[Finding]):
-    """One pass over inputs: iterate it for the findings; the counts are whole when it is exhausted.
-
-    Findings come as the runs of a store are read; within a run they are sorted by file, line, column and code, and so
-    are those of all loose files of one input together.
-    """
-
-    def __init__(
-        self,
-        inputs: Iterable[str | os.PathLike[str] | bytes],
-        storage_options: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.files = 0
-        """Files and objects that were opened, or could not be."""
-        self.records = 0
-        """Readable records."""
-        self.documents = 0
-        """Readable documents: policy, facts and the like."""
-        self.faulty = 0
-        """JSON texts that are no sound record or document."""
-        self.runs = 0
-        self.codes: Counter[str] = Counter()
-        """Findings so far by code."""
-        self.severities: Counter[str] = Counter()
-        """Findings so far by severity."""
-        self._lines_files: set[str] = set()
-        self._findings = self._check(inputs, dict(storage_options or {}))
-
-    def __next__(self) -> Finding:
-        finding = next(self._findings)
-        self.codes[finding.code] += 1
-        self.severities[finding.severity] += 1
-        return finding
-
-    @property
-    def evaluated(self) -> bool:
-        """Whether everything that was named could be looked at, and there was something to look at."""
-        return not NOT_EVALUATED & self.codes.keys()
-
-    def summary(self) -> dict[str, Any]:
-        """The counts as plain values."""
-        return {
-            "files": self.files,
-            "runs": self.runs,
-            "records": self.records,
-            "documents": self.documents,
-            "faulty": self.faulty,
-            "findings": {severity: self.severities[severity] for severity in ("error", "warning", "info")},
-            "codes": dict(sorted(self.codes.items())),
-        }
-
-    def _check(
-        self, inputs: Iterable[str | os.PathLike[str] | bytes], options: dict[str, Any]
-    ) -> Iterator[Finding]:
-        files: list[Input] = []
-        for given in inputs:
-            if isinstance(given, bytes):
-                yield from self._scans(scan_bytes(given, "-"), "-")
-                continue
-            for source in expand([os.fspath(given)], **options):
-                if isinstance(source, Fault):
-                    yield rules.to_finding(source, None)
-                elif source.keys is None:
-                    yield from self._scans(scan(source), source.store.url)
-                else:
-                    files.append(source)
-        if files:
-            yield from self._scans(scan_files(files), files[0].store.url)
-        if not self.records and not self.documents and not self.severities["error"]:
-            # Zero records is never a pass: a wrong path in a CI job would stay green for years.
-            yield rules.to_finding(Fault("SP001", "nothing to check: no Safepoint record was found"), None)
-
-    def _scans(self, scans: Iterator[Scan], url: str) -> Iterator[Finding]:
-        loose: list[Finding] = []
-        try:
-            for found in scans:
-                self._count(found)
-                if _is_stored(found):
-                    yield from findings_of(found)
-                else:
-                    loose += findings_of(found)
-        except StoreError as error:
-            loose.append(rules.to_finding(Fault("SP002", str(error), place=Place(url)), None))
-        # Records of a run may lie in any of a folder's files: they come run by run, but are read file by file.
-        yield from sorted(loose, key=_by_file)
-
-    def _count(self, found: Scan) -> None:
-        self.records += found.records
-        self.documents += found.documents
-        self.faulty += len({f.place for f in found.faults if f.place in found.texts and _grave(f)})
-        self.runs += found.run is not None and found.records > 0
-        for place in found.texts:
-            # One JSON Lines file may hold several runs and so come with several scans; an object comes with one.
-            if place.key.endswith(".jsonl"):
-                self.files += place.url not in self._lines_files
-                self._lines_files.add(place.url)
-            else:
-                self.files += 1
-
-
-def _is_stored(found: Scan) -> bool:
-    """Whether it is a run in a folder of its own; only such runs are read one after the other."""
-    return any(place.key.startswith("runs/") for place in found.texts)
-
-
-def _grave(fault: Fault) -> bool:
-    return rules.severity(fault.code) == "error"
-
-
 def validate(
-    *inputs: str | os.PathLike[str] | bytes, storage_options: Mapping[str, Any] | None = None
+    *inputs: Source,
+    run: str | None = None,
+    artifacts: bool = False,
+    selection: Selection | None = None,
+    payload_schemas: PayloadSchemas | None = None,
+    excerpts: Excerpts = "none",
+    engine: Engine = "auto",
+    jobs: int = 1,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Validation:
     """Checks everything that `inputs` name, and yields what is wrong as it is found.
 
     Args:
-        inputs: paths of files, folders or stores, globs, fsspec URLs; or the bytes of one JSON text or of JSON Lines.
+        inputs: paths of files, folders or stores, globs, fsspec URLs; the bytes of one JSON text or of JSON Lines; or
+            an open binary stream of them.
+        run: check only this run.
+        artifacts: also read the bytes of artifacts that lie in the store, and compare sizes and digests.
+        selection: which findings count; None: all of them.
+        payload_schemas: the schemas of what checkpoints carry; None: that is not looked into.
+        excerpts: whether findings come with the accused line: ``masked`` hides every value in it, ``plain`` none.
+        engine: ``jsonschema`` has every record judged by the reference engine, some 100 times slower.
+        jobs: processes that share the runs of a store on a local disk.
         storage_options: handed to fsspec.
 
     Returns:
         An iterator of findings that also counts: see `Validation`. That nothing could be checked is a finding too
-        (SP001, SP002); nothing is raised for bad input.
+        (SP001, SP002); nothing is raised for bad input. Of a store one run is in memory at a time.
     """
-    return Validation(inputs, storage_options)
-
-
-def findings_of(found: Scan) -> list[Finding]:
-    """Everything that is wrong with one run or loose text, in the order of files, lines, columns and codes."""
-    faults = [*found.faults, *(rules.check(found.run) if found.run else ())]
-    together: dict[Place | None, list[Fault]] = {}
-    for fault in faults:
-        together.setdefault(fault.place, []).append(fault)
-    findings = {
-        finding: None
-        for place, those in together.items()
-        for finding in rules.to_findings(those, found.texts.get(place) if place else None)
-    }
-    return sorted(findings, key=_by_file)
-
-
-def _by_file(finding: Finding) -> tuple[str, int, int, str, str, str]:
-    f = finding
-    return (f.url, f.line, f.column, f.code, f.pointer, f.message)
+    options = Options(
+        run, artifacts, selection, payload_schemas, excerpts, engine, jobs, dict(storage_options or {})
+    )
+    return Validation(inputs, options)
 
 
 def migrate(data: bytes | Mapping[str, Any], to: str = "v3", allow_loss: bool = False) -> Migrated:

@@ -32,19 +32,20 @@ def file(folder: Path, name: str, *values: object) -> Path:
 
 def test_a_sound_record_passes_and_only_the_counts_are_said(run: Run, tmp_path: Path) -> None:
     result = run("validate", file(tmp_path, "cp.json", RECORD))
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "1 record in 1 file, 1 run: nothing wrong\n"
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "SP207" not in result.stdout
+    assert result.stdout.splitlines()[-1] == "1 record in 1 file, 1 run: nothing wrong"
 
 
 def test_a_finding_is_one_line_with_place_code_and_name(run: Run, tmp_path: Path) -> None:
     path = file(tmp_path, "cp.json", {**RECORD, "createdAt": "yesterday"})
     result = run("validate", path)
     assert result.exit_code == 1
-    (line,) = result.stdout.splitlines()
+    line, *_, last = result.stdout.splitlines()
     column = path.read_text().index('"yesterday"') + 1
     assert line.startswith(f"{path}:1:{column}: SP207 bad-time: ")
     assert line.endswith(" (at /createdAt)")
-    assert result.stderr.splitlines()[-1] == "0 records and 1 faulty text in 1 file, 0 runs: 1 error"
+    assert last == "0 records and 1 faulty text in 1 file, 0 runs: 1 error"
 
 
 def test_no_payload_is_ever_printed(run: Run, tmp_path: Path) -> None:
@@ -59,6 +60,7 @@ def test_json_holds_findings_and_summary(run: Run, tmp_path: Path) -> None:
     document = json.loads(result.stdout)
     (finding,) = document["findings"]
     assert finding.pop("column") > 1
+    assert len(finding.pop("fingerprint")) == 32
     assert "1 to 256" in finding.pop("message")
     assert finding == {
         "code": "SP206",
@@ -69,6 +71,7 @@ def test_json_holds_findings_and_summary(run: Run, tmp_path: Path) -> None:
         "pointer": "/checkpointId",
         "line": 2,
     }
+    assert {skipped["runs"] for skipped in document["summary"].pop("skipped")} == {1}
     assert document["summary"] == {
         "files": 1,
         "runs": 1,
@@ -77,12 +80,13 @@ def test_json_holds_findings_and_summary(run: Run, tmp_path: Path) -> None:
         "faulty": 1,
         "findings": {"error": 1, "warning": 0, "info": 0},
         "codes": {"SP206": 1},
+        "suppressed": {},
         "hidden": 0,
     }
     assert result.stderr == ""
 
 
-@pytest.mark.parametrize(("fail_on", "status"), [("error", 0), ("warning", 1), ("info", 1)])
+@pytest.mark.parametrize(("fail_on", "status"), [("error", 0), ("warning", 1), ("info", 1), ("never", 0)])
 def test_fail_on_says_which_severity_fails(run: Run, tmp_path: Path, fail_on: str, status: int) -> None:
     path = file(tmp_path, "cp.json", {**RECORD, "colour": 1})  # SP204, a warning
     assert run("validate", path, "--fail-on", fail_on).exit_code == status
@@ -100,7 +104,7 @@ def test_a_folder_of_foreign_files_is_not_a_pass(run: Run, tmp_path: Path) -> No
     file(tmp_path, "package.json", {"name": "other"})
     result = run("validate", tmp_path)
     assert result.exit_code == 3
-    assert [line.split(": ")[1].split()[0] for line in result.stdout.splitlines()[:1]] == ["SP004"]
+    assert ": note SP004 foreign-file: " in result.stdout.splitlines()[0]
     assert "SP001 nothing-to-check: " in result.stdout
 
 
@@ -119,14 +123,6 @@ def test_a_dash_is_standard_input(run: Run) -> None:
     assert "SP206" in result.stdout
 
 
-def test_at_most_so_many_findings_of_a_code_are_shown_and_all_are_counted(run: Run, tmp_path: Path) -> None:
-    path = file(tmp_path, "cps.jsonl", *([{**RECORD, "createdAt": "soon"}] * 130))
-    result = run("validate", path)
-    assert len(result.stdout.splitlines()) == 100
-    assert "130 errors (30 more of the same codes not shown; --limit 0 shows all)" in result.stderr
-    assert len(run("validate", path, "--limit", "0").stdout.splitlines()) == 130
-
-
 def test_a_name_cannot_write_to_the_terminal(run: Run, tmp_path: Path) -> None:
     path = file(tmp_path, "\x1b[2J\n.json", "{")
     result = run("validate", path)
@@ -140,7 +136,7 @@ def test_a_store_is_checked_run_by_run(run: Run, committed: Path) -> None:
     result = run("validate", committed)
     assert result.exit_code == 1
     assert "SP301 sequence-gap" in result.stdout
-    assert "4 records in 4 files, 1 run: " in result.stderr
+    assert "4 records in 4 files, 1 run: " in result.stdout.splitlines()[-1]
 
 
 def test_each_store_of_a_folder_is_checked_by_itself(run: Run, committed: Path, crashed: Path) -> None:
@@ -148,8 +144,8 @@ def test_each_store_of_a_folder_is_checked_by_itself(run: Run, committed: Path, 
         (store / "safepoint.json").write_text('{"recordType": "store", "schemaVersion": "v3", "layout": 1}')
     file(committed.parent, "cp.json", RECORD)
     result = run("validate", committed.parent)
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr.startswith("10 records and 2 documents in 12 files, 3 runs: nothing wrong")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1] == "10 records and 2 documents in 12 files, 3 runs: nothing wrong"
 
 
 def test_a_misspelt_status_of_an_old_ledger_is_warned_of(run: Run, tmp_path: Path) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from checks import TIME, summary
 
 from safepoint.core.finding import Finding
-from safepoint.render.findings import finding_text, summary_text
+from safepoint.render.findings import duration, finding_document, finding_text, summary_text
 from safepoint.render.terminal import Screen
 
 PIPE = Screen()
@@ -17,6 +18,11 @@ FINDING = Finding("SP207", "error", "a/cp.json", "cp.json", "/createdAt", 3, 14,
 def test_a_finding_is_the_line_that_editors_know() -> None:
     said = "a/cp.json:3:14: SP207 bad-time: expected a time (at /createdAt)"
     assert finding_text(FINDING, "bad-time", PIPE) == said
+
+
+def test_what_is_no_error_says_so() -> None:
+    mild = Finding("SP004", "info", "a.json", "a.json", "", 1, 1, "left out")
+    assert finding_text(mild, "foreign-file", PIPE) == "a.json:1:1: note SP004 foreign-file: left out"
 
 
 def test_a_finding_about_no_file_has_no_place() -> None:
@@ -30,17 +36,12 @@ def test_severity_is_a_colour_on_a_terminal() -> None:
     )
 
 
-def summary(**members: Any) -> dict[str, Any]:
-    found = {"error": 0, "warning": 0, "info": 0} | members.pop("findings", {})
-    return {
-        "files": 1,
-        "runs": 1,
-        "records": 1,
-        "documents": 0,
-        "faulty": 0,
-        "hidden": 0,
-        "findings": found,
-        **members,
+def test_a_document_holds_the_excerpt_only_where_there_is_one() -> None:
+    assert "excerpt" not in finding_document(FINDING, "bad-time")
+    assert finding_document(TIME, "bad-time")["excerpt"] == {
+        "before": '{"status":"planned","createdAt":',
+        "accused": '"…"',
+        "after": ',"note":"…"}',
     }
 
 
@@ -60,9 +61,29 @@ def summary(**members: Any) -> dict[str, Any]:
         ),
         (
             summary(findings={"error": 1200}, hidden=1100),
-            "1 record in 1 file, 1 run: 1,200 errors (1,100 more of the same codes not shown; --limit 0 shows all)",
+            "1 record in 1 file, 1 run: 1,200 errors (1,100 of them not shown)",
+        ),
+        (
+            summary(suppressed={"ignored": 3, "baseline": 1200, "other": 0}),
+            "1 record in 1 file, 1 run: nothing wrong (1,203 suppressed: 1,200 baseline, 3 ignored)",
         ),
     ],
 )
 def test_the_summary_says_what_was_looked_at_and_what_was_found(counts: dict[str, Any], said: str) -> None:
     assert summary_text(counts, PIPE) == said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.004, "0.00 s"),
+        (0.314, "0.31 s"),
+        (9.996, "10.0 s"),
+        (12.34, "12.3 s"),
+        (59.96, "1 min"),
+        (125, "2 min 5 s"),
+    ],
+)
+def test_times_are_as_exact_as_they_are_long(seconds: float, said: str) -> None:
+    assert duration(seconds) == said
+    assert summary_text(summary(), PIPE, seconds) == f"1 record in 1 file, 1 run: nothing wrong in {said}"

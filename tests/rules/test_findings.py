@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
+from journals import Journal
 
 from safepoint import rules
 from safepoint.core.fault import Fault, Place
@@ -55,11 +55,11 @@ def test_a_fault_without_a_place_blames_no_file() -> None:
 
 
 def test_what_the_fold_met_comes_before_what_the_rules_find(monkeypatch: pytest.MonkeyPatch) -> None:
-    met, found = Fault("SP301", "a gap"), Fault("SP503", "a counter went back")
+    run = Journal().begin().checkpoint(2).checkpoint(3, "cp-2", parentCheckpointId=None).fold()
+    met, found = run.faults[0], Fault("SP503", "a counter went back")
     module = SimpleNamespace(check=lambda run: iter([found] if run.faults else []))
     monkeypatch.setattr(rules, "RUN_RULES", ("SP503",))
     monkeypatch.setattr(catalogue, "module", lambda code_id: module)
-    run: Any = SimpleNamespace(faults=(met,))
     assert list(rules.check(run)) == [met, found]
 
 

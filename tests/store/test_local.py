@@ -49,7 +49,7 @@ def test_a_link_out_of_the_store_is_seen_but_never_followed(root: Path, secret: 
     (root / "nowhere.json").symlink_to("/no/such/place")
     store = open_store(str(root))
     refused = ["file.json", "folder", "nowhere.json", "relative.json"]
-    assert [entry.key for entry in store.list() if entry.escapes] == refused
+    assert [entry.key for entry in store.list() if entry.problem] == refused
     assert not [entry for entry in store.list() if entry.key.startswith("folder/")]
     for key in [*refused, "folder/secret.json"]:
         for ask in (store.get, store.exists):
@@ -78,7 +78,7 @@ def test_a_link_inside_the_store_is_read_but_its_folder_is_listed_once(root: Pat
     (root / "runs/latest").symlink_to("r1")
     (root / "runs/r1/round").symlink_to("../..")
     store = open_store(str(root))
-    assert list(store.list()) == [Entry("again.json", 2), Entry("runs/r1/journal/0000000001.json", 2)]
+    assert list(store.list()) == [Entry("again.json", 2), Entry("runs/r1/journal/0000000001.json", None)]
     assert list(store.folders("runs")) == ["r1"]
     assert store.get("again.json") == b"{}"
     assert store.get("runs/latest/journal/0000000001.json") == b"{}"
@@ -126,11 +126,10 @@ def test_names_that_no_key_can_be_are_listed_as_refused_and_printable(root: Path
     (root / "back\\slash.json").write_bytes(b"{}")
     (root / os.fsdecode(b"caf\xe9.json")).write_bytes(b"{}")
     store = open_store(str(root))
-    refused = [entry for entry in store.list() if entry.escapes]
-    assert refused == [
-        Entry("back\\slash.json", None, escapes=True),
-        Entry("caf\\udce9.json", None, escapes=True),
-    ]
+    refused = [entry for entry in store.list() if entry.problem]
+    whys = {"back\\slash.json": "holds a backslash", "caf\\udce9.json": "is not UTF-8"}
+    assert [entry.key for entry in refused] == list(whys)
+    assert all(whys[entry.key] in entry.problem for entry in refused)
     for entry in refused:
         assert entry.key.encode()
         with pytest.raises(OutsideStoreError, match="contains a backslash"):

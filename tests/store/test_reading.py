@@ -9,7 +9,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from safepoint.store import AbsentError, Entry, OutsideStoreError, Store, TooLargeError, open_store
+from safepoint.store import AbsentError, OutsideStoreError, Store, TooLargeError, open_store
 from safepoint.store.layout import run_ids
 
 FILES = {
@@ -59,7 +59,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 
 def test_a_listing_is_complete_sorted_and_without_unfinished_writes(store: Store) -> None:
-    assert list(store.list()) == [Entry(key, len(VISIBLE[key])) for key in sorted(VISIBLE)]
+    found = list(store.list())
+    assert [entry.key for entry in found] == sorted(VISIBLE)
+    assert all(entry.size in {None, len(VISIBLE[entry.key])} for entry in found)
 
 
 @pytest.mark.parametrize("prefix", ["runs/r1", "runs/r1/"])
@@ -129,6 +131,6 @@ def test_what_others_write_is_seen_at_once(tmp_path: Path) -> None:
     ):
         assert "z.json" not in [entry.key for entry in store.list()]
         put()
-        assert Entry("z.json", 2) in list(store.list())
+        assert "z.json" in [entry.key for entry in store.list()]
         assert store.get("z.json") == b"22"
     memory.rm("/fresh", recursive=True)

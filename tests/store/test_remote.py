@@ -132,7 +132,7 @@ fsspec.register_implementation("odd", Odd, clobber=True)
 
 def test_a_listing_is_judged_like_a_request() -> None:
     store = open_store("odd://s")
-    assert [(entry.key, entry.size, entry.escapes) for entry in store.list()] == [
+    assert [(entry.key, entry.size, bool(entry.problem)) for entry in store.list()] == [
         ("..", None, True),
         ("a\\b.json", 1, True),
         ("good.json", None, False),

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar, cast
 
 import click
 
@@ -29,10 +29,25 @@ class Command(click.Command):
         *arguments: Any,
         examples: Sequence[str] = (),
         statuses: Mapping[int, str] | None = None,
+        groups: Mapping[str, Sequence[str]] | None = None,
         **attributes: Any,
     ) -> None:
         super().__init__(*arguments, **attributes)
         self.examples, self.statuses = examples, statuses or {}
+        self.groups = groups or {}
+        """Headings of the help, each with the names of its options; what no group names comes last."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options under the headings of their groups."""
+        if not self.groups:
+            return super().format_options(ctx, formatter)
+        options = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
+        records = {str(p.name): record for p in options if (record := p.get_help_record(ctx))}
+        grouped = {heading: [records.pop(name) for name in names] for heading, names in self.groups.items()}
+        for heading, listed in {**grouped, "Other": list(records.values())}.items():
+            with formatter.section(heading):
+                formatter.write_dl(listed)
+        return None
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The two sections; lines that are to be copied are never wrapped."""
@@ -43,6 +58,10 @@ class Command(click.Command):
         if self.statuses:
             with formatter.section("Exit status"):
                 formatter.write_dl([(str(status), words) for status, words in self.statuses.items()])
+
+
+LOCATION = click.Path(readable=False, allow_dash=True)
+"""A path or URL, which a shell completes as a path; whether it can be read is said once it is."""
 
 
 def format_option(command: _Command) -> _Command:
@@ -155,10 +174,25 @@ def note(text: str) -> None:
 
 def read_input() -> bytes:
     """Standard input, to its end."""
+    return open_input().read()
+
+
+def open_input() -> BinaryIO:
+    """Standard input, to be read as far as it is wanted."""
     stream: TextIO | None = sys.stdin
     if stream is None:
         raise CannotEvaluate("standard input is closed: there is nothing to read")
-    try:
-        return stream.buffer.read()
-    except OSError as error:
-        raise CannotEvaluate(f"standard input: {error.strerror}") from error
+    return cast("BinaryIO", _Input(stream.buffer))
+
+
+class _Input:
+    """Standard input, whose errors are named as its own."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return self._stream.read(size)
+        except OSError as error:
+            raise CannotEvaluate(f"standard input: {error.strerror}") from error

@@ -8,6 +8,7 @@ import click
 
 from safepoint import api
 from safepoint.cli.console import (
+    LOCATION,
     Command,
     format_option,
     named_run,
@@ -39,14 +40,20 @@ GOALS = ("continue", "retry_step", "roll_back", "unwind", "inspect")
         **{status: f"{name}: {VERDICTS[name][1]}" for name, status in EXIT_CODES.items() if status},
     },
 )
-@click.argument("store")
+@click.argument("store", type=LOCATION)
 @run_option
 @click.option(
-    "--facts", metavar="FILE", help="What is true in the world now: a facts document, as a path or URL."
+    "--facts",
+    type=LOCATION,
+    metavar="FILE",
+    help="What is true in the world now: a facts document.",
 )
-@click.option("--policy", metavar="FILE", help="A policy document, JSON or TOML; default: every default.")
+@click.option("--policy", type=LOCATION, metavar="FILE", help="A policy document, JSON or TOML.")
 @click.option(
-    "--request", metavar="FILE", help="A request document, instead of the five options that follow."
+    "--request",
+    type=LOCATION,
+    metavar="FILE",
+    help="A request document, instead of the five options that follow.",
 )
 @click.option("--goal", type=click.Choice(GOALS), help="What is wanted of the run; default: continue.")
 @click.option("--checkpoint", metavar="ID", help="Start from this checkpoint instead of the newest.")

@@ -10,7 +10,16 @@ from typing import Any
 
 import click
 
-from safepoint.cli.console import CannotEvaluate, Command, format_option, note, read_input, screen, write
+from safepoint.cli.console import (
+    LOCATION,
+    CannotEvaluate,
+    Command,
+    format_option,
+    note,
+    read_input,
+    screen,
+    write,
+)
 from safepoint.core.fault import Fault, Place
 from safepoint.core.finding import Finding
 from safepoint.core.strictjson import parse
@@ -40,9 +49,11 @@ SHOWN = 100
         3: "something could not be read or written",
     },
 )
-@click.argument("given", metavar="INPUT")
+@click.argument("given", metavar="INPUT", type=LOCATION)
 @click.option("--to", required=True, type=click.Choice(["v1", "v2", "v3"]), help="The version to write.")
-@click.option("--output", metavar="URL", help="Where to write; nothing that is there is overwritten.")
+@click.option(
+    "--output", type=LOCATION, metavar="URL", help="Where to write; nothing that is there is overwritten."
+)
 @click.option("--allow-loss", is_flag=True, help="Write even what the version cannot hold entirely.")
 @format_option
 @click.pass_context

@@ -5,7 +5,16 @@ from __future__ import annotations
 import click
 
 from safepoint import api
-from safepoint.cli.console import CannotEvaluate, Command, format_option, now_option, one_store, screen, write
+from safepoint.cli.console import (
+    LOCATION,
+    CannotEvaluate,
+    Command,
+    format_option,
+    now_option,
+    one_store,
+    screen,
+    write,
+)
 from safepoint.policy import Policy
 from safepoint.render.overview import overview, runs_json, runs_text
 
@@ -15,7 +24,7 @@ from safepoint.render.overview import overview, runs_json, runs_text
     examples=["safepoint runs ./store", "safepoint runs gs://bucket/store --format json"],
     statuses={0: "the runs are listed", 3: "the store could not be read, or holds no run"},
 )
-@click.argument("store")
+@click.argument("store", type=LOCATION)
 @format_option
 @now_option
 def command(store: str, output_format: str, now: int | None) -> None:

@@ -6,6 +6,7 @@ import click
 
 from safepoint import api
 from safepoint.cli.console import (
+    LOCATION,
     Command,
     format_option,
     named_run,
@@ -27,7 +28,7 @@ from safepoint.rules import catalogue
     examples=["safepoint show ./store --run run_123"],
     statuses={0: "the run is shown", 3: "the store could not be read, or holds no such run"},
 )
-@click.argument("store")
+@click.argument("store", type=LOCATION)
 @run_option
 @click.option("--show-values", is_flag=True, help="Show payloads too; they may hold secrets.")
 @now_option

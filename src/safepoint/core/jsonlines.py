@@ -6,7 +6,7 @@ Not decided here: what is wrong within a line that is JSON (``strictjson``), nor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,28 +31,48 @@ class Line:
     """Whether a line feed follows; only the last line may be without."""
 
 
-def split(data: bytes) -> Iterator[Line]:
-    """The lines of a file; nothing is behind the last line feed."""
-    number = begin = 0
-    while begin < len(data):
-        number += 1
-        end = data.find(b"\n", begin)
-        terminated = end >= 0
-        if not terminated:
-            end = len(data)
-        yield Line(number, begin, data[begin:end], terminated)
-        begin = end + 1
+def split(data: bytes | Iterable[bytes], limit: int | None = None) -> Iterator[Line]:
+    """The lines of a file; nothing is behind the last line feed.
+
+    Args:
+        data: its bytes, whole or in pieces.
+        limit: of a longer line only the beginning is kept, a little more than these bytes: enough to see that it is
+            too long.
+    """
+    number = offset = length = 0
+    held: list[bytes] = []  # the beginning of a line that goes on in the next piece, and its length so far
+    for piece in (data,) if isinstance(data, bytes) else data:
+        begin = 0
+        while (end := piece.find(b"\n", begin)) >= 0:
+            number += 1
+            rest = piece[begin:end]
+            yield Line(number, offset, b"".join((*held, rest)) if held else rest, terminated=True)
+            offset += length + len(rest) + 1
+            length, begin = 0, end + 1
+            held.clear()
+        if rest := piece[begin:]:
+            if limit is None or length <= limit:
+                held.append(rest)
+            length += len(rest)
+    if length:
+        yield Line(number + 1, offset, b"".join(held), terminated=False)
 
 
-def parse_lines(data: bytes, limits: Limits = LIMITS) -> Iterator[tuple[Line, Any, tuple[Fault, ...]]]:
+def parse_lines(
+    data: bytes | Iterable[bytes], limits: Limits = LIMITS
+) -> Iterator[tuple[Line, Any, tuple[Fault, ...]]]:
     """Each line with its value and its faults, whose offsets count from the line's first byte.
 
-    A fault but SP115 means that the value is None.
+    A fault but SP115 means that the value is None. Blank lines that follow each other are one fault, at the first.
     """
-    for line in split(data):
+    blank: tuple[Line, int] | None = None
+    for line in split(data, limits.size):
         if not line.data.strip(b" \t\r"):
-            yield line, None, (Fault("SP116", "a blank line: expected one JSON text on each line", offset=0),)
+            blank = (blank[0], blank[1] + 1) if blank else (line, 1)
             continue
+        if blank:
+            yield _blank(*blank)
+            blank = None
         text = line.data.removesuffix(b"\r")
         value, faults = parse(text, limits)
         faults = tuple(_torn(fault, line, text) for fault in faults)
@@ -60,6 +80,13 @@ def parse_lines(data: bytes, limits: Limits = LIMITS) -> Iterator[tuple[Line, An
             message = "a carriage return ends the line: expected a line feed alone"
             faults = (*faults, Fault("SP115", message, offset=len(text)))
         yield line, value, faults
+    if blank:
+        yield _blank(*blank)
+
+
+def _blank(first: Line, count: int) -> tuple[Line, None, tuple[Fault, ...]]:
+    what = "a blank line" if count == 1 else f"{count:,} blank lines"
+    return first, None, (Fault("SP116", f"{what}: expected one JSON text on each line", offset=0),)
 
 
 def _torn(fault: Fault, line: Line, text: bytes) -> Fault:

@@ -65,10 +65,17 @@ class Identity:
     version: Version
 
 
+_PLAIN = {kind: Identity(kind, V3) for kind in KINDS[3]}
+"""What nearly every record is: of v3, without demands."""
+
+
 def recognise(value: Any) -> tuple[Identity | None, tuple[Fault, ...]]:
     """The identity of a parsed value, or None where it must not be read; and what is wrong with its claim."""
     if not isinstance(value, dict):
         return None, (Fault("SP003", f"expected a JSON object, got {_type(value)}{_in_lines(value)}"),)
+    kind = value.get("recordType")
+    if value.get("schemaVersion") == "v3" and type(kind) is str and kind in _PLAIN and "requires" not in value:
+        return _PLAIN[kind], ()
     ids = [kind for member, kind in _ID_MEMBERS.items() if member in value]
     if not ids and "recordType" not in value:
         message = (

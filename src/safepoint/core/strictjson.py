@@ -56,7 +56,7 @@ def parse(data: bytes, limits: Limits = LIMITS) -> tuple[Any, tuple[Fault, ...]]
     Never raises, whatever the bytes are. Faults have a pointer and an offset, and no place yet.
     """
     if len(data) > limits.size:
-        message = f"a text of {len(data)} bytes: expected at most {limits.size}"
+        message = f"a larger text than is read: expected at most {limits.size} bytes"
         return None, (Fault("SP110", message, offset=limits.size),)
     try:
         return _read_compact(data, limits.depth), ()

@@ -100,6 +100,13 @@ class Agent:
             effect.call(self.send_mail, request)
         if self.die_after_send:
             os.kill(os.getpid(), signal.SIGKILL)
+        self.run.checkpoint(
+            "cp_03",
+            state="notified",
+            step_name="notify",
+            next_steps=["update_status"],
+            reason="afterEffect",
+        )
 
     def send_mail(self, request: Mapping[str, str]) -> Receipt:
         """Send it, and keep the provider's answer as evidence."""
@@ -116,7 +123,7 @@ class Agent:
         ) as effect:
             effect.call(set_status, self.website, "published")
         self.run.checkpoint(
-            "cp_03", state="published", step_name="update_status", next_steps=[], reason="afterEffect"
+            "cp_04", state="published", step_name="update_status", next_steps=[], reason="afterEffect"
         )
 
 

@@ -108,7 +108,7 @@ def _judge(
 
 def _objects(source: Store, to: Version, *, allow_loss: bool) -> Iterator[_Object]:
     for entry in source.list():
-        if entry.escapes:
+        if entry.problem:
             place = Place(source.url, entry.key)
             outside = Fault("SP006", "leads out of the store; not read, so nothing is migrated", place=place)
             yield _Object("refused", faults=(outside,))

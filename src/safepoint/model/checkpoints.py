@@ -79,6 +79,8 @@ def undeclared_branches(journal: Sequence[Record]) -> Iterator[Fault]:
     declared: dict[str, str] = {}
     written: set[str] = set()
     for record in journal:
+        if record.kind not in {"lease", "checkpoint"}:
+            continue
         value = record.value
         branch = value.get("branch")
         if record.kind == "lease" and value.get("forkFrom"):
@@ -89,7 +91,7 @@ def undeclared_branches(journal: Sequence[Record]) -> Iterator[Fault]:
             if declared.setdefault(str(branch), origin) != origin:
                 message = "this branch already forked from another checkpoint"
                 yield Fault("SP310", message, "/branch", place=record.place)
-        elif record.kind in {"lease", "checkpoint"} and branch is not None and branch not in declared:
+        elif branch is not None and branch not in declared:
             yield Fault("SP310", "no lease declared this branch with forkFrom", "/branch", place=record.place)
         if record.kind == "checkpoint":
             written.add(str(value["checkpointId"]))

@@ -5,7 +5,7 @@ Decided here: order, gaps, digests, epochs and the end of a run. Not decided her
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -42,6 +42,8 @@ class Unread:
     sequence: int | None
     """The number that its name claims, where it has one."""
     faults: tuple[Fault, ...]
+    said: int | None = None
+    """The sequence that the text itself names, where it could be read that far."""
     only_checkpoints: bool = False
     """Whether its file is one for checkpoints, and nothing else was found in it: then it hides no attempt."""
 
@@ -69,15 +71,21 @@ def level_of(records: Iterable[Record]) -> Level:
 def order(records: Sequence[Record], unread: Sequence[Unread], log: str, faults: list[Fault]) -> list[Record]:
     """The numbered `records` by sequence, each number once; what is wrong is appended to `faults`."""
     by_number: dict[int, Record] = {}
-    numbered = (record for record in records if record.sequence is not None)
-    for record in sorted(numbered, key=_placed):
+    numbered = [record for record in records if record.sequence is not None]
+    if any(_number(after) <= _number(before) for before, after in pairwise(numbered)):
+        numbered.sort(key=_placed)
+    for record in numbered:
         number = _number(record)
         first = by_number.setdefault(number, record)
         if first.digest != record.digest:
             message = f"sequence {number} is used twice with different content (also in {first.place.url})"
             faults.append(Fault("SP302", message, "/sequence", place=record.place))
     chain = list(by_number.values())
-    holes = {u.sequence for u in unread if u.log == log and u.sequence is not None}
+    holes = {u.sequence for u in unread if u.log == log}
+    if log == "journal":
+        # A file for checkpoints is trusted to hide no attempt only as long as no number is missing.
+        texts = (u for u in unread if u.log in {"lines", "loose"} and u.name != "recovery.jsonl")
+        holes |= {u.said for u in texts if not u.only_checkpoints}
     faults.extend(_gaps(chain, holes))
     faults.extend(_broken_links(chain))
     return chain
@@ -92,7 +100,7 @@ def _placed(record: Record) -> tuple[int, str, int, str]:
     return (_number(record), record.place.url, record.place.line, record.digest)
 
 
-def _gaps(chain: Sequence[Record], holes: set[int]) -> Iterator[Fault]:
+def _gaps(chain: Sequence[Record], holes: Collection[int | None]) -> Iterator[Fault]:
     expected = 1
     for record in chain:
         number = _number(record)
@@ -165,6 +173,7 @@ def own(
         faults: what is wrong is appended here.
     """
     leases: list[Record] = []
+    by_epoch: dict[int, Record] = {}
     nonces: set[str | None] = set()
     unclean: list[Record] = []
     released, last_record, highest = False, 0, 0
@@ -180,10 +189,16 @@ def own(
             if leases and _recovers(record, after_release=released):
                 unclean.append(record)
             leases.append(record)
+            by_epoch[record.epoch] = record
             nonces.add(record.nonce)
             released, last_record = False, record.created or 0
         elif record.epoch > 0:
-            fault = _entitled(record, leases, released=released) if leases else _in_turn(record, highest)
+            newest = leases[-1].epoch if leases else 0
+            fault = (
+                _entitled(record, by_epoch, newest, released=released)
+                if leases
+                else _in_turn(record, highest)
+            )
             highest = max(highest, record.epoch)
             if fault:
                 faults.append(fault)
@@ -215,10 +230,16 @@ def _in_turn(record: Record, highest: int) -> Fault | None:
     return Fault("SP304", message, "/leaseEpoch", place=record.place)
 
 
-def _entitled(record: Record, leases: Sequence[Record], *, released: bool) -> Fault | None:
-    """Why `record` was not its writer's to append, or None."""
-    newest = leases[-1].epoch
-    lease = next((claim for claim in reversed(leases) if claim.epoch == record.epoch), None)
+def _entitled(record: Record, leases: Mapping[int, Record], newest: int, *, released: bool) -> Fault | None:
+    """Why `record` was not its writer's to append, or None.
+
+    Args:
+        record: what was appended.
+        leases: the last claim of each epoch so far.
+        newest: the epoch of the last claim.
+        released: whether its owner has given it back.
+    """
+    lease = leases.get(record.epoch)
     if lease is None:
         return Fault("SP306", f"epoch {record.epoch} was not claimed", "/leaseEpoch", place=record.place)
     if record.nonce != lease.nonce:

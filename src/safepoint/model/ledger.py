@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from safepoint.core.fault import Fault
 from safepoint.core.timestamp import parse_time
@@ -267,14 +266,15 @@ class _Draft:
 
     def finish(self) -> Action:
         first = self.records[0].value
-        latest = [record.value for record in reversed(self.records)]
-        # An evidence record's `result` says that the effect was applied; it is not what the effect returned.
-        written = [value for value in latest if value["recordType"] == "ledger"]
-
-        def last(name: str) -> Any:
-            return next((value[name] for value in latest if value.get(name) is not None), None)
-
-        result = next((value["result"] for value in written if value.get("result") is not None), None)
+        result = result_ref = external_ref = message_id = None
+        for record in reversed(self.records):
+            value = record.value
+            # An evidence record's `result` says that the effect was applied; it is not what the effect returned.
+            if result is None and record.kind == "ledger":
+                result = value.get("result")
+            result_ref = result_ref or value.get("resultRef")
+            external_ref = external_ref or value.get("externalRef")
+            message_id = message_id or value.get("messageId")
         return Action(
             action_id=self.action_id,
             step_name=str(first.get("stepName") or ""),
@@ -286,9 +286,9 @@ class _Draft:
             record=self.decider(),
             records=tuple(self.records),
             compensates=first.get("compensates"),
-            result=result if result is not None else last("resultRef"),
-            external_ref=last("externalRef"),
-            message_id=last("messageId"),
+            result=result if result is not None else result_ref,
+            external_ref=external_ref,
+            message_id=message_id,
         )
 
 

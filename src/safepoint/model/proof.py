@@ -6,6 +6,8 @@ Decided here: when ``committed`` and ``failed`` are believed. Not decided here: 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from safepoint.core.timestamp import parse_time
 from safepoint.model.action import Attempt
@@ -55,7 +57,11 @@ def may_be_applied(record: Record, *, repeatable: bool) -> bool:
         record: the record that says ``failed``.
         repeatable: whether the tool declares that doing it again does no harm.
     """
-    error = record.value.get("error")
+    return error_leaves_open(record.value.get("error"), repeatable=repeatable)
+
+
+def error_leaves_open(error: Mapping[str, Any] | None, *, repeatable: bool) -> bool:
+    """As `may_be_applied`, of the record's ``error`` alone."""
     if error is None or error.get("sent") not in {"no", "yes"}:
         return True
     # What never left cannot have been applied, unless the error says that an answer was being waited for.

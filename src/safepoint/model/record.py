@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from safepoint.core.fault import Place
@@ -23,22 +23,21 @@ class Record:
     place: Place
     digest: str
     """SHA-256 of the stored bytes without the final line feed, ``sha256:`` and 64 hex digits."""
+    sequence: int | None = field(init=False, repr=False, compare=False)
+    """Its number in the journal (or in the recovery log), or None at level Records."""
+    epoch: int = field(init=False, repr=False, compare=False)
+    """The lease epoch that it was written under; 0 means "no owner"."""
+
+    def __post_init__(self) -> None:
+        # plain attributes, not properties: the fold asks for them ten times a record
+        number = self.value.get("sequence")
+        object.__setattr__(self, "sequence", None if number is None else int(number))
+        object.__setattr__(self, "epoch", int(self.value.get("leaseEpoch") or 0))
 
     @property
     def run_id(self) -> str:
         """Whose record it is."""
         return str(self.value["runId"])
-
-    @property
-    def sequence(self) -> int | None:
-        """Its number in the journal (or in the recovery log), or None at level Records."""
-        number = self.value.get("sequence")
-        return None if number is None else int(number)
-
-    @property
-    def epoch(self) -> int:
-        """The lease epoch that it was written under; 0 means "no owner"."""
-        return int(self.value.get("leaseEpoch") or 0)
 
     @property
     def nonce(self) -> str | None:

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from functools import partial
+from itertools import chain, groupby, islice
+from typing import BinaryIO
 
 from safepoint.core.fault import Fault, Place
+from safepoint.core.ident import decode_segment
+from safepoint.core.jsonlines import split
 from safepoint.core.kind import resembles_record
-from safepoint.core.strictjson import parse
+from safepoint.core.strictjson import LIMITS, parse
 from safepoint.core.timestamp import parse_time
 from safepoint.model.journal import Unread
 from safepoint.model.record import Record
 from safepoint.model.run import Run, fold
-from safepoint.reader.texts import Reading, read_object
-from safepoint.store import AbsentError, Entry, Store, StoreError
+from safepoint.reader.glance import is_sound
+from safepoint.reader.texts import USUAL, Reading, Scrutiny, is_lines, read_object
+from safepoint.store import AbsentError, Entry, Store, StoreError, TooLargeError
 from safepoint.store.inputs import Input
 from safepoint.store.layout import STORE_KEY, KeyName, parse_key, run_prefix
+
+MOST_AT_A_GLANCE = 64 * 2**20
+"""Bytes of a journal that are held in memory at once."""
+
+_PIECE = 1 << 20
+"""Bytes that are read of a stream at once."""
+
+_TRIED = 1000
+"""Lines of a stream that are tried before it is taken for one text."""
 
 _LOOKS_LIKE_A_RECORD = re.compile(r"^runs/[^/]+/journal/")
 
@@ -34,6 +48,10 @@ class Scan:
     """The bytes of each place, to find lines and columns in."""
     records: int
     documents: int
+    files: int = 0
+    """Files that were read and are not among `texts`."""
+    in_store: bool = False
+    """Whether it is a run in a folder of its own; only such runs are read one after the other."""
 
 
 @dataclass(slots=True)
@@ -97,36 +115,71 @@ class _Gathered:
         return Scan(run, run_id, tuple(self.faults), self.texts, count, self.documents)
 
 
-def scan(source: Input) -> Iterator[Scan]:
-    """Every run of a store or folder, and then what belongs to none."""
+def scan(source: Input, how: Scrutiny = USUAL) -> Iterator[Scan]:
+    """Every run of a store or folder, and then what belongs to none.
+
+    Raises:
+        StoreError: the listing is not complete; raised once everything before that was read.
+    """
     loose: list[Entry] = []
-    for run_segment, group in groupby(source.store.list(), key=_run_segment):
-        if run_segment is None:
-            loose.extend(group)
-        else:
-            yield _stored_run(source.store, group)
-    is_store = any(entry.key == STORE_KEY for entry in loose)
-    yield from _by_run(_read_loose(source.store, loose, named=False, in_store=is_store))
+    failure: StoreError | None = None
+    try:
+        for run_segment, group in groupby(source.store.list(), key=_run_segment):
+            if run_segment is None:
+                loose.extend(group)
+            else:
+                yield _stored_run(source.store, list(group), how)
+    except StoreError as error:
+        failure = error
+    yield from scan_loose(source.store, loose, how)
+    if failure:
+        raise failure
 
 
-def scan_files(sources: Iterable[Input]) -> Iterator[Scan]:
+def scan_folder(store: Store, segment: str, how: Scrutiny = USUAL) -> Scan:
+    """The run in one folder below ``runs``.
+
+    Raises:
+        StoreError: the store cannot be listed.
+    """
+    return _stored_run(store, list(store.list(f"runs/{segment}")), how)
+
+
+def scan_loose(store: Store, entries: Iterable[Entry], how: Scrutiny = USUAL) -> Iterator[Scan]:
+    """What lies in a store or folder beside the folders of the runs."""
+    entries = list(entries)
+    is_store = any(entry.key == STORE_KEY for entry in entries)
+    yield from _by_run(_read_loose(store, entries, how, named=False, in_store=is_store))
+
+
+def scan_files(sources: Iterable[Input], how: Scrutiny = USUAL) -> Iterator[Scan]:
     """The runs in files that were named one by one: records of one run belong together, whichever file holds them."""
 
     def readings() -> Iterator[Reading]:
         for source in sources:
             entries = (Entry(key, None) for key in source.keys or ())
-            yield from _read_loose(source.store, entries, named=source.named)
+            yield from _read_loose(source.store, entries, how, named=source.named)
 
     yield from _by_run(readings())
 
 
-def scan_bytes(data: bytes, url: str) -> Iterator[Scan]:
-    """The runs in one JSON text or in JSON Lines, as standard input gives them."""
-    key = "stdin.jsonl" if _looks_like_lines(data) else "stdin.json"
-    yield from _by_run(read_object(data, url, key, None))
+def scan_bytes(data: bytes | BinaryIO, url: str, how: Scrutiny = USUAL) -> Iterator[Scan]:
+    """The runs in one JSON text or in JSON Lines, as standard input gives them.
+
+    Args:
+        data: the bytes, or an open stream: of JSON Lines it may hold more than fits into memory.
+        url: what to call it in findings.
+        how: how closely to look.
+    """
+    head = data if isinstance(data, bytes) else data.read(LIMITS.size + 1)
+    lines = _looks_like_lines(head)
+    pieces: bytes | Iterable[bytes] = head
+    if not isinstance(data, bytes) and lines:
+        pieces = chain((head,), iter(partial(data.read, _PIECE), b""))
+    yield from _by_run(read_object(pieces, url, "stdin.jsonl" if lines else "stdin.json", None, how))
 
 
-def load_run(store: Store, run_id: str) -> Scan:
+def load_run(store: Store, run_id: str, how: Scrutiny = USUAL) -> Scan:
     """One run of a store.
 
     Raises:
@@ -135,8 +188,8 @@ def load_run(store: Store, run_id: str) -> Scan:
     """
     entries = list(store.list(run_prefix(run_id)))
     if entries:
-        return _stored_run(store, entries, description=_description(store))
-    for found in _by_run(_read_loose(store, store.list(), named=False)):
+        return _stored_run(store, entries, how, _description(store))
+    for found in _by_run(_read_loose(store, store.list(), how, named=False)):
         if found.run_id == run_id and found.run is not None:
             return found
     raise AbsentError(
@@ -152,20 +205,17 @@ def _description(store: Store) -> Unread | None:
         )
     except AbsentError:
         return None
-    features = reading.value.get("features") if reading.unread is None else None
-    if features:
-        message = f"the store relies on {', '.join(map(repr, features))}, which this version does not know"
-        fault = Fault("SP217", message, "/features", place=reading.place)
-        return Unread("store", STORE_KEY, None, (fault,))
     return reading.unread
 
 
 def _looks_like_lines(data: bytes) -> bool:
     """Not one text, but more than one line of which one at least is a whole object: JSON Lines, maybe damaged ones."""
-    lines = data.strip().split(b"\n")
-    if len(lines) < 2 or not parse(data)[1]:
+    if b"\n" not in data.strip():
         return False
-    return any(line.startswith(b"{") and not parse(line)[1] for line in lines)
+    # the beginning tells; a stream is longer than what is seen of it, and its last line is cut
+    return any(
+        line.data[:1] == b"{" and not parse(line.data)[1] for line in islice(split(data), _TRIED)
+    ) and (len(data) > LIMITS.size or bool(parse(data)[1]))
 
 
 def _run_segment(entry: Entry) -> str | None:
@@ -173,7 +223,12 @@ def _run_segment(entry: Entry) -> str | None:
     return parts[1] if len(parts) > 2 and parts[0] == "runs" else None
 
 
-def _stored_run(store: Store, entries: Iterable[Entry], description: Unread | None = None) -> Scan:
+def _stored_run(
+    store: Store, entries: Sequence[Entry], how: Scrutiny = USUAL, description: Unread | None = None
+) -> Scan:
+    held: dict[str, bytes] = {}
+    if how.glance and (found := _at_a_glance(store, entries, held)):
+        return found
     gathered = _Gathered()
     if description:
         gathered.unread.append(description)
@@ -192,34 +247,64 @@ def _stored_run(store: Store, entries: Iterable[Entry], description: Unread | No
                 # A journal record under a wrong name may be the attempt that everything depends on.
                 gathered.unread.append(Unread("journal", entry.key.rpartition("/")[2], None, (fault,)))
         elif name.log in {"journal", "recovery", "heartbeat", "lines", "loose"}:
-            for reading in _read(store, entry, name):
+            for reading in _read(store, entry, name, how, held.pop(entry.key, None)):
                 gathered.add(reading, name)
-    return gathered.finish(run_id)
+    return replace(gathered.finish(run_id), in_store=True)
+
+
+def _at_a_glance(store: Store, entries: Sequence[Entry], held: dict[str, bytes]) -> Scan | None:
+    """A run that is a whole journal and nothing else, and sound; what was read for a no is left in `held`."""
+    folder = entries[0].key[: entries[0].key.index("/", len("runs/")) + 1]
+    keys = [entry.key for entry in entries]
+    numbered = keys == [f"{folder}journal/{number:010}.json" for number in range(1, len(keys) + 1)]
+    if not numbered and (
+        keys != [f"{folder}journal.jsonl"] or (entries[0].size or MOST_AT_A_GLANCE) >= MOST_AT_A_GLANCE
+    ):
+        return None
+    try:
+        run_id = decode_segment(folder[len("runs/") : -1])
+        for key in keys:
+            held[key] = store.get(key, MOST_AT_A_GLANCE)
+    except (ValueError, StoreError):
+        return None
+    texts = list(held.values()) if numbered else held[keys[0]].removesuffix(b"\n").split(b"\n")
+    return (
+        Scan(None, run_id, (), {}, len(texts), 0, len(keys), in_store=True)
+        if is_sound(run_id, texts)
+        else None
+    )
 
 
 def _read_loose(
-    store: Store, entries: Iterable[Entry], *, named: bool, in_store: bool = False
+    store: Store, entries: Iterable[Entry], how: Scrutiny, *, named: bool, in_store: bool = False
 ) -> Iterator[Reading]:
     """The texts of files that lie in no run's folder; one that was not named may be somebody else's JSON."""
     for entry in entries:
         if not named and not entry.key.endswith((".json", ".jsonl")):
             continue
-        for reading in _read(store, entry, parse_key(entry.key) if in_store else None):
-            if reading.foreign and not named and resembles_record(reading.value) is None:
+        for reading in _read(store, entry, parse_key(entry.key) if in_store else None, how):
+            ours = named or entry.key == STORE_KEY or resembles_record(reading.value) is not None
+            if reading.foreign and not ours:
                 note = Fault("SP004", "JSON that is not a Safepoint record; left out", place=reading.place)
                 yield Reading(reading.place, reading.data, faults=(note,))
             else:
                 yield reading
 
 
-def _read(store: Store, entry: Entry, name: KeyName | None) -> Iterator[Reading]:
+def _read(
+    store: Store, entry: Entry, name: KeyName | None, how: Scrutiny, data: bytes | None = None
+) -> Iterator[Reading]:
+    """The texts of one object; `data` are its bytes where they were read before."""
     url = store.url_of(entry.key)
+    pieces: bytes | Iterable[bytes] | None = data
     try:
-        data = store.get(entry.key)
+        if pieces is None:
+            pieces = store.pieces(entry.key) if is_lines(entry.key) else store.get(entry.key, LIMITS.size + 1)
+        yield from read_object(pieces, url, entry.key, name, how)
     except StoreError as error:
         place = Place(url, entry.key)
-        code = "SP006" if entry.escapes else "SP002"
-        fault = Fault(code, str(error), place=place)
+        code = "SP006" if entry.problem else "SP110" if isinstance(error, TooLargeError) else "SP002"
+        fault = Fault(code, entry.problem or str(error), place=place)
         hidden = Unread(
             name.log if name else "loose",
             entry.key.rpartition("/")[2],
@@ -227,8 +312,6 @@ def _read(store: Store, entry: Entry, name: KeyName | None) -> Iterator[Reading]
             (fault,),
         )
         yield Reading(place, b"", faults=(fault,), unread=hidden)
-        return
-    yield from read_object(data, url, entry.key, name)
 
 
 def _by_run(readings: Iterable[Reading]) -> Iterator[Scan]:

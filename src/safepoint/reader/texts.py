@@ -6,7 +6,7 @@ Decided here: the order of the checks (bytes, identity, structure, place) and th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +21,22 @@ from safepoint.model.journal import Unread
 from safepoint.model.record import Record
 from safepoint.store.layout import KeyName
 
-RECORD_KINDS = frozenset(
-    {"run", "checkpoint", "ledger", "approval", "lease", "evidence", "retract", "recovery", "heartbeat"}
-)
+RECORD_KINDS = frozenset({*schemas.JOURNAL, "recovery", "heartbeat"})
 """Kinds that belong to a run; every other kind is a document that stands alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scrutiny:
+    """How closely texts are looked at."""
+
+    engine: schemas.Engine = "auto"
+    more: Callable[[Mapping[str, Any]], Iterable[Fault]] | None = None
+    """What else is to be checked of each sound record: a user's own rules. Its faults do not make it unreadable."""
+    glance: bool = False
+    """Whether a run that certainly has no fault may come unfolded, as only a count of its records."""
+
+
+USUAL = Scrutiny()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,53 +62,69 @@ class Reading:
         return named if isinstance(named, str) else None
 
 
-def read_object(data: bytes, url: str, key: str, name: KeyName | None) -> Iterator[Reading]:
+def read_object(
+    data: bytes | Iterable[bytes], url: str, key: str, name: KeyName | None, how: Scrutiny = USUAL
+) -> Iterator[Reading]:
     """Every JSON text in one object.
 
     Args:
-        data: the object's bytes.
+        data: the object's bytes; of JSON Lines also in pieces.
         url: what to call it in findings.
         key: its store-relative name.
         name: what the layout makes of its key; None outside a store.
+        how: how closely to look.
     """
-    if key.endswith(".jsonl"):
+    if is_lines(key):
         lines = 0
         for line, value, faults in parse_lines(data):
             place = Place(url, key, line.number, line.offset)
             lines += 1
-            yield _reading(place, line.data, value, faults, name)
+            yield _reading(place, line.data, value, faults, name, how)
         if not lines:
             place = Place(url, key)
             empty = Fault("SP111", "the file is empty; expected one record on each line", place=place)
-            yield Reading(place, data, faults=(empty,))
+            yield Reading(place, b"", faults=(empty,))
     else:
-        value, faults = parse(data)
-        yield _reading(Place(url, key), data, value, faults, name)
+        text = data if isinstance(data, bytes) else b"".join(data)
+        value, faults = parse(text)
+        yield _reading(Place(url, key), text, value, faults, name, how)
+
+
+def is_lines(key: str) -> bool:
+    """Whether an object of this name holds JSON Lines; any other holds one JSON text."""
+    return key.endswith(".jsonl")
 
 
 def _reading(
-    place: Place, data: bytes, value: Any, faults: tuple[Fault, ...], name: KeyName | None
+    place: Place, data: bytes, value: Any, faults: tuple[Fault, ...], name: KeyName | None, how: Scrutiny
 ) -> Reading:
-    found = [fault.at(place) for fault in faults]
+    found = [fault.at(place) for fault in faults] if faults else []
     if value is None and not found:
         # The literal null, or a blank line that parse_lines has already reported.
         found = [Fault("SP003", "got null, expected a JSON object", place=place)]
     if _grave(found) or value is None:
         blank = all(fault.code == "SP116" for fault in found)
-        unread = None if blank else _unread(place, found, name)
+        unread = None if blank else _unread(place, found, name, value)
         return Reading(place, data, value=value, faults=tuple(found), unread=unread)
     identity, more = recognise(value)
     found += [fault.at(place) for fault in more]
     if identity is None:
         foreign = any(fault.code == "SP003" for fault in more)
         return Reading(
-            place, data, value=value, faults=tuple(found), unread=_unread(place, found, name), foreign=foreign
+            place,
+            data,
+            value=value,
+            faults=tuple(found),
+            unread=_unread(place, found, name, value),
+            foreign=foreign,
         )
-    found += [fault.at(place) for fault in schemas.check(identity, value)]
+    found += [fault.at(place) for fault in schemas.check(identity, value, engine=how.engine)]
     if not _grave(found):
         found += [fault.at(place) for fault in _misplaced(identity, value, name)]
     if _grave(found):
-        return Reading(place, data, identity, value, faults=tuple(found), unread=_unread(place, found, name))
+        return Reading(
+            place, data, identity, value, faults=tuple(found), unread=_unread(place, found, name, value)
+        )
     record = None
     if identity.kind in RECORD_KINDS:
         current = _as_v3(identity, value)
@@ -105,15 +133,16 @@ def _reading(
         if _grave(demands):
             found += demands
             return Reading(
-                place, data, identity, value, faults=tuple(found), unread=_unread(place, found, name)
+                place, data, identity, value, faults=tuple(found), unread=_unread(place, found, name, value)
             )
         record = Record(identity.kind, identity.version, current, place, digest_stored(data))
+        if how.more is not None:
+            found += [fault.at(place) for fault in how.more(value)]
         if current is not value and _had_a_place(value):
             message = "a lowered copy of a journal's record, without its place there: the journal is the one to judge"
-            found.append(Fault("SP314", message, place=place))
-            return Reading(
-                place, data, identity, value, record, tuple(found), _unread(place, found[-1:], name)
-            )
+            lowered = Fault("SP314", message, place=place)
+            unread = _unread(place, [lowered], name, value)
+            return Reading(place, data, identity, value, record, (*found, lowered), unread)
     return Reading(place, data, identity, value, record, tuple(found))
 
 
@@ -137,37 +166,59 @@ def _as_v3(identity: Identity, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _grave(faults: list[Fault]) -> bool:
-    return any(rules.severity(fault.code) == "error" for fault in faults)
+    return bool(faults) and any(rules.severity(fault.code) == "error" for fault in faults)
 
 
-def _unread(place: Place, faults: list[Fault], name: KeyName | None) -> Unread:
+def _unread(place: Place, faults: list[Fault], name: KeyName | None, value: Any) -> Unread:
+    said = value.get("sequence") if isinstance(value, dict) else None
     return Unread(
         log=name.log if name else "loose",
         name=place.key.rpartition("/")[2],
         sequence=name.number if name else None,
         faults=tuple(faults),
+        said=said if type(said) is int else None,
     )
 
+
+ELSEWHERE = ("https://", "s3://", "gs://", "az://")
+"""How the URIs of most artifacts begin: no paths, so that nothing more need be asked of them."""
 
 _CLIMBS = re.compile(r"(^|[/\\])\.\.([/\\]|$)")
 
 
+_KINDS = {
+    "journal": frozenset(schemas.JOURNAL),
+    "recovery": frozenset({"recovery"}),
+    "heartbeat": frozenset({"heartbeat"}),
+    "store": frozenset({"store"}),
+}
+"""What each log holds."""
+
+_LOGS = {"journal.jsonl": "journal", "recovery.jsonl": "recovery"}
+
+
 def _misplaced(identity: Identity, value: dict[str, Any], name: KeyName | None) -> Iterator[Fault]:
     """Where the record lies against what it says of itself, and whether anything in it leads out of the store."""
-    run_id = value.get("runId")
-    if isinstance(run_id, str) and _CLIMBS.search(run_id):
+    run_id, log = value.get("runId"), name.log if name else "loose"
+    kinds = _KINDS.get(_LOGS.get(name.name, log) if name and log == "lines" else log)
+    if isinstance(run_id, str) and ".." in run_id and _CLIMBS.search(run_id):
         yield Fault("SP006", "the run id climbs out of its folder with '..'; rename the run", "/runId")
     elif name and name.run_id is not None and run_id is not None and run_id != name.run_id:
         yield Fault("SP007", "the record's runId is not that of the folder that it lies in", "/runId")
-    number = value.get("leaseEpoch" if identity.kind == "heartbeat" else "sequence")
-    if name and name.log in {"journal", "recovery", "heartbeat"} and number != name.number:
-        member = "/leaseEpoch" if identity.kind == "heartbeat" else "/sequence"
-        yield Fault(
-            "SP008", f"the object is named for number {name.number}, the record says {number}", member
-        )
+    if kinds is not None and identity.kind not in kinds:
+        where = "safepoint.json" if log == "store" else f"the {_LOGS.get(name.name, log) if name else log}"
+        yield Fault("SP009", f"a {identity.kind} record does not belong in {where}", "/recordType")
+    elif log in {"journal", "recovery", "heartbeat"} and name:
+        member = "leaseEpoch" if log == "heartbeat" else "sequence"
+        if value.get(member) != name.number:
+            message = f"the object is named for number {name.number}, the record says {value.get(member)}"
+            yield Fault("SP008", message, f"/{member}")
+    elif log == "store" and value.get("features"):
+        known = ", ".join(map(repr, value["features"]))
+        yield Fault("SP217", f"the store relies on {known}, which this version does not know", "/features")
     for index, reference in enumerate(value.get("artifactRefs") or ()):
         uri = reference.get("uri") if isinstance(reference, dict) else None
-        if isinstance(uri, str) and leads_outside(uri):
+        if isinstance(uri, str) and not uri.startswith(ELSEWHERE) and leads_outside(uri):
             yield Fault(
                 "SP006",
                 "the artifact's uri leads out of the store; it is not opened",
@@ -177,8 +228,9 @@ def _misplaced(identity: Identity, value: dict[str, Any], name: KeyName | None) 
 
 def leads_outside(uri: str) -> bool:
     """Whether `uri` names something on this machine that is not inside the store."""
-    from urllib.parse import urlsplit
+    from urllib.parse import unquote, urlsplit
 
+    uri = unquote(uri)  # whoever resolves it may read %2e%2e as two dots
     parts = urlsplit(uri)
     if parts.scheme.lower() == "file" or (len(parts.scheme) == 1 and uri[1:2] == ":"):
         return True

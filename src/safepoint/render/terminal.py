@@ -39,9 +39,9 @@ def plain(text: str) -> str:
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
 
-def to_json(document: Any) -> bytes:
-    """`document` as indented UTF-8 JSON with a final line feed; equal documents give equal bytes."""
-    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+def to_json(document: Any, *, indent: bool = True) -> bytes:
+    """`document` as UTF-8 JSON, indented or on one line, with a final line feed; equal documents give equal bytes."""
+    options = (orjson.OPT_INDENT_2 if indent else 0) | orjson.OPT_APPEND_NEWLINE
     try:
         return orjson.dumps(document, option=options)
     except TypeError:

@@ -47,6 +47,7 @@ def _names() -> Mapping[str, str]:
     return {match[1].upper(): match[0] for match in found if match}
 
 
+@cache
 def module(code_id: str) -> ModuleType:
     """The module that explains `code_id`.
 

@@ -10,3 +10,5 @@ the providers what was done, and say so with evidence.
 NAME = "sequence-gap"
 SEVERITY = "error"
 SECTION = "chain"
+NEEDS = ()
+ABOUT = "records"

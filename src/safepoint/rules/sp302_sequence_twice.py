@@ -10,3 +10,5 @@ or keep it outside the store.
 NAME = "sequence-twice"
 SEVERITY = "error"
 SECTION = "chain"
+NEEDS = ()
+ABOUT = "records"

@@ -10,3 +10,5 @@ stored records.
 NAME = "broken-chain"
 SEVERITY = "error"
 SECTION = "chain"
+NEEDS = ()
+ABOUT = "records"

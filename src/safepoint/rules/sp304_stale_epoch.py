@@ -10,3 +10,5 @@ and stop when they lose. For this run: a human compares the late records with th
 NAME = "stale-epoch"
 SEVERITY = "error"
 SECTION = "epochs"
+NEEDS = ("order",)
+ABOUT = "leases"

@@ -9,3 +9,5 @@ Fix: Claim exactly the last epoch + 1, in the record right behind the head that 
 NAME = "lease-epoch-not-next"
 SEVERITY = "error"
 SECTION = "epochs"
+NEEDS = ("order", "whole")
+ABOUT = "leases"

@@ -7,6 +7,22 @@ Fix: Write under a lease of your own: claim the next epoch with a fresh nonce, a
 every record.
 """
 
+from collections.abc import Iterator
+
+from safepoint.core.fault import Fault
+from safepoint.model.run import Run
+
 NAME = "epoch-without-lease"
 SEVERITY = "error"
 SECTION = "epochs"
+NEEDS = ("order", "whole")
+ABOUT = "leases"
+
+
+def check(run: Run) -> Iterator[Fault]:
+    """Every lease that is given back in a run in which none was ever claimed; the rest is met by the fold."""
+    if run.ownership is None:
+        for record in run.records:
+            if record.kind == "lease":
+                message = f"releases epoch {record.epoch}, which was not claimed"
+                yield Fault("SP306", message, "/leaseEpoch", place=record.place)

@@ -10,3 +10,5 @@ purpose resolution.
 NAME = "after-the-end"
 SEVERITY = "error"
 SECTION = "chain"
+NEEDS = ("order", "whole")
+ABOUT = "ends"

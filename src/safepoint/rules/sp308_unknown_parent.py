@@ -9,3 +9,5 @@ Fix: Restore the parent, or resume from a checkpoint whose ancestors are all pre
 NAME = "unknown-parent"
 SEVERITY = "error"
 SECTION = "checkpoints"
+NEEDS = ("order", "whole")
+ABOUT = "checkpoints"

@@ -8,3 +8,5 @@ Fix: Set parentCheckpointId to the checkpoint that this one was really made from
 NAME = "parent-cycle"
 SEVERITY = "error"
 SECTION = "checkpoints"
+NEEDS = ()
+ABOUT = "checkpoints"

@@ -10,3 +10,5 @@ it name that branch.
 NAME = "undeclared-fork"
 SEVERITY = "error"
 SECTION = "checkpoints"
+NEEDS = ("whole",)
+ABOUT = "checkpoints"

@@ -8,3 +8,5 @@ Fix: Give every checkpoint an id of its own; a checkpoint is never rewritten.
 NAME = "checkpoint-id-reused"
 SEVERITY = "error"
 SECTION = "checkpoints"
+NEEDS = ()
+ABOUT = "checkpoints"

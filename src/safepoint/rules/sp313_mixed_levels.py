@@ -10,3 +10,5 @@ their own.
 NAME = "mixed-levels"
 SEVERITY = "error"
 SECTION = "levels"
+NEEDS = ()
+ABOUT = "records"

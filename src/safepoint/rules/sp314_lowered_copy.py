@@ -9,3 +9,5 @@ Fix: Judge the original store. Use the lowered copy for readers of the old versi
 NAME = "lowered-copy"
 SEVERITY = "warning"
 SECTION = "levels"
+NEEDS = ()
+ABOUT = "records"

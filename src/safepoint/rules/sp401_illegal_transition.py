@@ -10,3 +10,5 @@ evidence.
 NAME = "illegal-transition"
 SEVERITY = "error"
 SECTION = "ledger"
+NEEDS = ("order", "whole")
+ABOUT = "effects"

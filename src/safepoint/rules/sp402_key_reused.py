@@ -10,3 +10,5 @@ request is a new action with a new key.
 NAME = "key-reused"
 SEVERITY = "error"
 SECTION = "ledger"
+NEEDS = ()
+ABOUT = "effects"

@@ -9,3 +9,5 @@ attempts, recoveries and forks.
 NAME = "key-changed"
 SEVERITY = "error"
 SECTION = "ledger"
+NEEDS = ()
+ABOUT = "effects"

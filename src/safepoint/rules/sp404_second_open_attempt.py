@@ -8,3 +8,5 @@ Fix: Record how the first attempt ended (inDoubt, if nobody knows) before trying
 NAME = "second-open-attempt"
 SEVERITY = "error"
 SECTION = "ledger"
+NEEDS = ("order", "whole")
+ABOUT = "effects"

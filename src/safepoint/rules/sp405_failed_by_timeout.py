@@ -10,3 +10,5 @@ request was certainly not applied.
 NAME = "failed-by-timeout"
 SEVERITY = "warning"
 SECTION = "ledger"
+NEEDS = ()
+ABOUT = "effects"

@@ -10,3 +10,5 @@ seen.
 NAME = "committed-without-evidence"
 SEVERITY = "warning"
 SECTION = "ledger"
+NEEDS = ()
+ABOUT = "effects"

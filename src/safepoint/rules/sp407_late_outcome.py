@@ -10,3 +10,5 @@ clock that is off.
 NAME = "late-outcome"
 SEVERITY = "warning"
 SECTION = "epochs"
+NEEDS = ("order",)
+ABOUT = "leases"

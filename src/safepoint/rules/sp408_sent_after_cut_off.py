@@ -9,3 +9,5 @@ Fix: Look at sendBefore right before each send, and hand over when it has passed
 NAME = "sent-after-cut-off"
 SEVERITY = "error"
 SECTION = "ledger"
+NEEDS = ()
+ABOUT = "effects"

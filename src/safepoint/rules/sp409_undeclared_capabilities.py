@@ -15,6 +15,8 @@ from safepoint.model.run import Run
 NAME = "undeclared-capabilities"
 SEVERITY = "warning"
 SECTION = "declares"
+NEEDS = ("whole",)
+ABOUT = "effects"
 
 
 def check(run: Run) -> Iterator[Fault]:

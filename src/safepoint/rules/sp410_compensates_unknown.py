@@ -8,3 +8,5 @@ Fix: Name the action that is to be undone; compensations themselves are never co
 NAME = "compensates-unknown"
 SEVERITY = "error"
 SECTION = "ledger"
+NEEDS = ("whole",)
+ABOUT = "effects"

@@ -10,3 +10,5 @@ your own.
 NAME = "ahead-of-ledger"
 SEVERITY = "error"
 SECTION = "checkpoints"
+NEEDS = ("order", "whole")
+ABOUT = "checkpoints"

@@ -8,3 +8,5 @@ Fix: Compute sideEffectStatus from the ledger; write null where it is not known.
 NAME = "side-effect-status-contradiction"
 SEVERITY = "error"
 SECTION = "checkpoints"
+NEEDS = ("order", "whole")
+ABOUT = "checkpoints"

@@ -13,6 +13,8 @@ from safepoint.model.run import Run
 NAME = "approval-without-expiry"
 SEVERITY = "warning"
 SECTION = "approvals"
+NEEDS = ()
+ABOUT = "approvals"
 
 
 def check(run: Run) -> Iterator[Fault]:

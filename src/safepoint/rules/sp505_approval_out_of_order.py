@@ -9,3 +9,5 @@ Fix: Ask again with a new approvalId, naming the digest of exactly what will be 
 NAME = "approval-out-of-order"
 SEVERITY = "error"
 SECTION = "approvals"
+NEEDS = ("whole",)
+ABOUT = "approvals"

@@ -14,6 +14,8 @@ from safepoint.model.run import Run
 NAME = "approval-unbound"
 SEVERITY = "warning"
 SECTION = "approvals"
+NEEDS = ()
+ABOUT = "approvals"
 
 
 def check(run: Run) -> Iterator[Fault]:

@@ -9,3 +9,5 @@ Fix: Compare with the table of states in SPEC.md; one episode is kept by one pro
 NAME = "recovery-out-of-order"
 SEVERITY = "error"
 SECTION = "recovery"
+NEEDS = ("recovery",)
+ABOUT = "recovery"

@@ -10,3 +10,5 @@ Compute both when the checkpoint is written and never edit one alone.
 NAME = "guard-hash-mismatch"
 SEVERITY = "error"
 SECTION = "guard-context"
+NEEDS = ()
+ABOUT = "checkpoints"

@@ -6,6 +6,7 @@ Not decided here: which names mean what (``layout``) and how a backend does it (
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,10 @@ from safepoint.store.errors import OutsideStoreError
 
 TEMPORARY = ".tmp-"
 """How the name of an unfinished write begins; such names are never listed."""
+
+
+_PLAIN_KEY = re.compile(r"(?:[A-Za-z0-9=_-][A-Za-z0-9=._-]*/)*[A-Za-z0-9=_-][A-Za-z0-9=._-]*")
+"""What nearly every key looks like, and nothing is wrong with; the others are looked at piece by piece."""
 
 
 class Outcome(Enum):
@@ -36,8 +41,8 @@ class Entry:
     """Its store-relative name, as `Store.get` takes it."""
     size: int | None
     """Bytes; None where the backend does not say."""
-    escapes: bool = False
-    """`Store.get` refuses it: it leads out of the store, or its name cannot be a key."""
+    problem: str = ""
+    """Why `Store.get` refuses it: it leads out of the store, or its name cannot be a key; empty if nothing does."""
 
 
 class Store(ABC):
@@ -61,6 +66,13 @@ class Store(ABC):
             StoreError: any other reason, by its kind.
         """
 
+    def pieces(self, key: str) -> Iterator[bytes]:
+        """The bytes of `key` piece by piece, so that a huge object is never held whole; errors as in `get`.
+
+        A backend that can only read an object at once gives it at once.
+        """
+        yield self.get(key)
+
     @abstractmethod
     def list(self, prefix: str = "") -> Iterator[Entry]:
         """Every object below the folder `prefix`, sorted by key; unfinished writes are left out.
@@ -75,6 +87,10 @@ class Store(ABC):
     @abstractmethod
     def folders(self, prefix: str = "") -> Iterator[str]:
         """The names of the folders directly below the folder `prefix`, sorted; errors as in `list`."""
+
+    def files(self) -> Iterator[Entry]:
+        """As `list`, for the whole store without the folder ``runs``."""
+        return (entry for entry in self.list() if not entry.key.startswith("runs/"))
 
     @abstractmethod
     def exists(self, key: str) -> bool:
@@ -117,6 +133,8 @@ class Store(ABC):
 
 def why_no_key(key: str) -> str:
     """What keeps `key` from naming an object on every backend; empty if nothing does."""
+    if _PLAIN_KEY.fullmatch(key):
+        return ""
     if "\\" in key:
         return "contains a backslash"
     if "\0" in key:

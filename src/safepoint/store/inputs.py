@@ -58,7 +58,7 @@ def expand(arguments: Sequence[str], **storage_options: Any) -> Iterator[Input |
         except AbsentError as error:
             yield _fault("SP001", argument, f"{error.problem}; {error.remedy}")
         except StoreError as error:
-            yield _fault("SP002", argument, f"{error.problem}; {error.remedy}")
+            yield _fault("SP002", error.url if error.key else argument, f"{error.problem}; {error.remedy}")
 
 
 def _fault(code: str, argument: str, message: str) -> Fault:
@@ -73,10 +73,19 @@ def _folder(store: LocalStore | FsspecStore, argument: str) -> Iterator[Input | 
         inside = tuple(f"{folder}/" for folder in below)
         if rest := tuple(entry.key for entry in store.list() if not entry.key.startswith(inside)):
             yield Input(store, rest, named=False)
-    elif next(store.list(), None) is None:
+    elif _is_empty(store):
         yield _fault("SP001", argument, f"the folder {store.url} is empty; name one that holds records")
     else:
         yield Input(store, None, named=False)
+
+
+def _is_empty(store: Store) -> bool:
+    try:
+        return next(store.list(), None) is None
+    except StoreError as error:
+        if not error.key:
+            raise
+        return False  # there is something in it, if only a folder that may not be looked into
 
 
 def _below(store: LocalStore | FsspecStore, folder: str) -> Store:
@@ -105,10 +114,8 @@ def _expand_path(argument: str, path: str) -> Iterator[Input | Fault]:
 
 
 def _expand_pattern(argument: str, pattern: str) -> Iterator[Input | Fault]:
-    import glob
-
-    found = sorted(glob.glob(pattern, recursive=True), reverse=True)
     # linked folders make the same file turn up many times, and nope/** yields a nope/ that is not there
+    found = sorted(_matches(pattern), reverse=True)
     matches = {os.path.realpath(path): path for path in found if os.path.lexists(path)}
     paths = sorted(path for path in matches.values() if not os.path.basename(path).startswith(TEMPORARY))
     files = [path for path in paths if not os.path.isdir(path)]
@@ -121,6 +128,23 @@ def _expand_pattern(argument: str, pattern: str) -> Iterator[Input | Fault]:
     for folder, group in groupby(files, os.path.dirname):
         keys = tuple(map(os.path.basename, group))
         yield Input(LocalStore(folder or "."), keys, named=False)
+
+
+def _matches(pattern: str) -> Iterator[str]:
+    """The paths that match; ``**`` goes into no linked folder, which could lead round in a circle for ever."""
+    import glob
+
+    if "**" not in pattern.split(os.sep):
+        yield from glob.iglob(pattern)
+        return
+    before, _, behind = (
+        pattern.partition(f"**{os.sep}") if f"**{os.sep}" in pattern else (pattern[:-2], "", "*")
+    )
+    for start in glob.iglob(before) if glob.has_magic(before) else [before]:
+        for folder, folders, _ in os.walk(start or "."):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            here = folder if start else folder.removeprefix(f".{os.sep}").removeprefix(".")
+            yield from _matches(os.path.join(glob.escape(here), behind.removeprefix(f"**{os.sep}")))
 
 
 def _expand_url(argument: str, options: dict[str, Any]) -> Iterator[Input | Fault]:

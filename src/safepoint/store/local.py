@@ -37,6 +37,7 @@ _POSIX = os.name == "posix"
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 # a FIFO without a writer must not block, and a link must not be followed before it was judged
 _READ = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_PIECE = 1 << 20
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 _REFUSED = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.ENOENT, errno.ENAMETOOLONG}
 
@@ -60,16 +61,13 @@ class LocalStore(Store):
     def get(self, key: str, limit: int | None = None) -> bytes:
         self.require_key(key)
         try:
-            file = self._open(key)
+            file, size = self._open_file(key)
             try:
-                status = os.fstat(file)
-                if not stat.S_ISREG(status.st_mode):
-                    raise UnreadableError(self.url_of(key), f"{_kind(status)}, not a file", key)
-                if limit is not None and status.st_size > limit:
+                if limit is not None and size > limit:
                     raise self._too_large(key, limit)
-                data = os.read(file, status.st_size + 1)
+                data = os.read(file, size + 1)
                 # a short read of a regular file is its end; anything else grew, shrank or is huge
-                while len(data) != status.st_size and (more := os.read(file, 1 << 24)):
+                while len(data) != size and (more := os.read(file, _PIECE)):
                     data += more
                     if limit is not None and len(data) > limit:
                         raise self._too_large(key, limit)
@@ -79,15 +77,46 @@ class LocalStore(Store):
         except OSError as error:
             raise _error_of(error, self.url_of(key), key) from error
 
+    def pieces(self, key: str) -> Iterator[bytes]:
+        self.require_key(key)
+        with self._typed(key):
+            file, _ = self._open_file(key)
+            try:
+                while piece := os.read(file, _PIECE):
+                    yield piece
+            finally:
+                os.close(file)
+
+    def _open_file(self, key: str) -> tuple[int, int]:
+        """The open file, which is a regular one, and its size."""
+        file = self._open(key)
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(file)
+            raise UnreadableError(self.url_of(key), f"{_kind(status)}, not a file", key)
+        return file, status.st_size
+
     def list(self, prefix: str = "") -> Iterator[Entry]:
         prefix, base = self._prefix(prefix)
-        pending = self._scan(prefix, base)
+        return self._walk(prefix, base, self._scan(prefix, base))
+
+    def files(self) -> Iterator[Entry]:
+        found = (item for item in self._scan("", self._root) if item != "runs/")
+        return self._walk("", self._root, list(found))
+
+    def _walk(self, prefix: str, base: str, pending: _Listing) -> Iterator[Entry]:
+        failure: StoreError | None = None
         while pending:
             found = pending.pop()
             if isinstance(found, Entry):
                 yield found
-            else:
+                continue
+            try:
                 pending += self._scan(found, os.path.join(base, found[len(prefix) :]))
+            except StoreError as error:
+                failure = failure or error  # what lies beside a closed folder can still be listed
+        if failure:
+            raise failure
 
     def folders(self, prefix: str = "") -> Iterator[str]:
         prefix, base = self._prefix(prefix)
@@ -166,7 +195,7 @@ class LocalStore(Store):
 
     def _path(self, key: str) -> str:
         folder, _, name = key.rpartition("/")
-        return os.path.join(self._folder(folder), name)
+        return f"{self._folder(folder)}{os.sep}{name}"
 
     def _target(self, key: str) -> str:
         """The path of `key` with every link followed, found to stay inside."""
@@ -211,16 +240,17 @@ class LocalStore(Store):
         if item.name.startswith(TEMPORARY):
             return None
         if "\\" in item.name or not _is_text(item.name):
-            return Entry(shown(key), None, escapes=True)
+            what = "holds a backslash" if "\\" in item.name else "is not UTF-8"
+            return Entry(shown(key), None, f"the file's name {what}, so that it cannot be a key; rename it")
         if item.is_dir(follow_symlinks=False):
             return key + "/"
         try:
             if not item.is_symlink():
-                return Entry(key, item.stat(follow_symlinks=False).st_size)
+                return Entry(key, None)  # a size would cost another call to the system for each object
             self._require_inside(os.path.realpath(item.path), key)
             status = item.stat()
-        except OutsideStoreError:
-            return Entry(key, None, escapes=True)
+        except OutsideStoreError as error:
+            return Entry(key, None, str(error))
         except FileNotFoundError:
             # gone since, or a link to nothing: the name is there, and reading it will say what is wrong
             return Entry(key, None) if item.is_symlink() else None

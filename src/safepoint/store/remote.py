@@ -171,9 +171,9 @@ class FsspecStore(Store):
                 continue
             if info["type"] == "directory":
                 key += "/"
-                found[key] = Entry(key[:-1], None, escapes=True) if why_no_key(key[:-1]) else key
+                found[key] = Entry(key[:-1], None, _odd(key[:-1])) if why_no_key(key[:-1]) else key
             else:
-                found[key] = Entry(key, info.get("size"), escapes=bool(why_no_key(key)))
+                found[key] = Entry(key, info.get("size"), _odd(key))
         return [found[key] for key in sorted(found)]
 
     def _key(self, name: str) -> str:
@@ -283,3 +283,8 @@ def _status(error: BaseException) -> int:
         if isinstance(value, int | str) and str(value).isdigit():
             return int(value)
     return 0
+
+
+def _odd(key: str) -> str:
+    why = why_no_key(key)
+    return f"the object's name {why}; rename it" if why else ""

@@ -1,40 +1,25 @@
-"""The packaged JSON Schemas, and what is structurally wrong with one record or document.
+"""What is said of a value that does not fit: the reference engine's errors as faults, in our own words.
 
-Decided here: which schema belongs to a kind and version, how a schema's error becomes a fault with a code
-(``x-code`` beside each keyword says which) and a message that shows no payload, and what an unknown member
-means in which version. Not decided here: what a value is (``core.kind``), how grave a code is (``rules``),
-and everything that takes more than one record.
-
-The only module that imports a schema engine, and only once something is checked: jsonschema-rs says yes or no
-where it is installed, jsonschema is the reference and explains every no.
+Decided here: how an error becomes a fault with a code (``x-code`` beside each keyword says which) and a message that
+shows no payload, and what an unknown member means in which version.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
-
-import orjson
+from typing import Any
 
 from safepoint.core import pointer
-from safepoint.core.digest import digest_value
 from safepoint.core.fault import Fault
-from safepoint.core.kind import KINDS, Identity
+from safepoint.core.kind import Identity
 from safepoint.core.scanner import MOST_FAULTS
-from safepoint.core.status import OLD_STATUSES
-from safepoint.core.version import CURRENT, Version
-
-if TYPE_CHECKING:
-    from jsonschema import Draft202012Validator
-
-Engine = Literal["auto", "jsonschema"]
-"""``auto``: jsonschema-rs says yes or no where it is installed; ``jsonschema``: always the reference."""
+from safepoint.core.version import CURRENT
+from safepoint.schemas.engines import reference_judge
+from safepoint.schemas.files import members
 
 _ARTICLES = {
     "array": "an array",
@@ -49,84 +34,10 @@ _CONDITIONAL = frozenset({"SP212", "SP221", "SP222", "SP223"})
 """Codes of rules that tie members together: their schemas' ``description`` says what is expected, and why."""
 
 
-def kinds(version: Version) -> tuple[str, ...]:
-    """The kinds of record and document that `version` has, by name; none for an unknown major."""
-    return tuple(sorted(KINDS.get(version.major, ())))
-
-
-def schema(kind: str, version: Version) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of `kind`, complete in itself: what it refers to is embedded under ``$defs``.
-
-    `kind` may also be ``record``: any kind of that version.
-
-    Raises:
-        KeyError: `version` has no such kind.
-    """
-    if kind != "record" and kind not in kinds(version):
-        raise KeyError(f"{version} has no kind {kind!r}; it has {', '.join(kinds(version))}")
-    root = _load(version.major, kind)
-    embedded: dict[str, dict[str, Any]] = {}
-    waiting: list[Any] = [root]
-    while waiting:
-        for reference in _references(waiting.pop()):
-            urn, _, fragment = reference.partition("#")
-            if not urn:
-                continue
-            name = urn.rpartition(":")[2]
-            if name != "common" and urn not in embedded:
-                embedded[urn] = _load(version.major, name)
-                waiting.append(embedded[urn])
-            elif name == "common":
-                # of the shared definitions only those in use: who prints a schema is spared the rest
-                share = embedded.setdefault(urn, {"$id": urn, "$defs": {}})["$defs"]
-                definition = fragment.removeprefix("/$defs/")
-                if definition not in share:
-                    share[definition] = _load(version.major, name)["$defs"][definition]
-                    waiting.append(share[definition])
-    root["$defs"] = {**root.get("$defs", {}), **{urn: embedded[urn] for urn in sorted(embedded)}}
-    return root
-
-
-def check(identity: Identity, value: Any, *, engine: Engine = "auto") -> Iterator[Fault]:
-    """Everything structurally wrong with `value`, a record or document of that kind and version.
-
-    Yields:
-        Faults without a place, ordered by pointer. A value of the wrong type has one fault, not one for each
-        rule that it breaks as well. Unknown members of an older version or a newer minor are faults too, of
-        codes that are no errors. Of one code at most `MOST_FAULTS` come; the last says how many more there are.
-    """
-    faults = [] if _is_valid(identity, value, engine) else _faults(identity, value)
-    yield from faults
-    if identity.kind == "checkpoint" and identity.version.major >= 3:
-        yield from _guard_hash(value, faults)
-    elif identity.kind == "ledger" and identity.version.major < 3:
-        yield from _old_status(value, faults)
-
-
-def _is_valid(identity: Identity, value: Any, engine: Engine) -> bool:
-    judge = _fast(identity.kind, identity.version.major) if engine == "auto" else None
-    return judge(value) if judge else _reference(identity.kind, identity.version.major).is_valid(value)
-
-
-@cache
-def _fast(kind: str, major: int) -> Callable[[Any], bool] | None:
-    try:
-        from jsonschema_rs import Draft202012Validator
-    except ImportError:
-        return None
-    return Draft202012Validator(schema(kind, Version(major))).is_valid
-
-
-@cache
-def _reference(kind: str, major: int) -> Draft202012Validator:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(schema(kind, Version(major)))
-
-
-def _faults(identity: Identity, value: Any) -> list[Fault]:
+def explain(identity: Identity, value: Any) -> list[Fault]:
+    """Every fault of a value that does not fit, ordered by pointer; of one code at most `MOST_FAULTS`."""
     found: dict[tuple[str, str, str], Fault] = {}
-    for error in _reference(identity.kind, identity.version.major).iter_errors(value):
+    for error in reference_judge(identity.kind, identity.version.major).iter_errors(value):
         broken = _Broken(
             where=tuple(error.absolute_path),
             keyword=str(error.validator),
@@ -236,22 +147,18 @@ def _unknown_member(broken: _Broken, identity: Identity, name: str) -> Fault:
     if version > CURRENT:
         return Fault("SP205", f"{member} is not known to {CURRENT}; kept as it is", place)
     for newer in range(version.major + 1, CURRENT.major + 1):
-        if not broken.where and name in _members(identity.kind, newer):
+        if not broken.where and name in members(identity.kind, newer):
             return Fault("SP219", f"{member} belongs to v{newer}, but the record says {version}", place)
-    hint = _did_you_mean(name, broken.rule["properties"]) or "; names of your own begin with x-"
+    hint = did_you_mean(name, broken.rule["properties"]) or "; names of your own begin with x-"
     return Fault(broken.codes, f"{member} is not known to {version}{hint}", place)
 
 
-def _did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint at the one of the `known` names that `name` nearly is; empty where there is none."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, known, n=1)
     return f"; did you mean {_quote(close[0])}?" if close else ""
-
-
-@cache
-def _members(kind: str, major: int) -> frozenset[str]:
-    return frozenset(_load(major, kind)["properties"])
 
 
 def _value_message(broken: _Broken, code: str, identity: Identity) -> str:
@@ -267,7 +174,7 @@ def _value_message(broken: _Broken, code: str, identity: Identity) -> str:
             return f"expected {' or '.join(_ARTICLES[name] for name in names)}, found {_found(value)}"
         case "enum" | "const":
             allowed = ", ".join(map(json.dumps, bound if broken.keyword == "enum" else [bound]))
-            return f"expected {allowed}; found {_found_word(value)}"
+            return f"expected {allowed}; found {found_word(value)}"
         case "minimum":
             return f"expected a number of at least {bound}, found a smaller one"
         case "maximum":
@@ -297,7 +204,7 @@ def _found(value: Any) -> str:
             return "a number"
 
 
-def _found_word(value: Any) -> str:
+def found_word(value: Any) -> str:
     """As `_found`, but shows what looks like a word of the format: a misspelt one helps only if seen."""
     plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z_]{1,24}", value)
     return _quote(value) if plain else _found(value)
@@ -314,53 +221,3 @@ def _found_time(value: Any, *, offsets: bool) -> str:
 def _quote(name: str) -> str:
     """`name` as a JSON string in ASCII, cut short: a hostile name must not reach the terminal as it is."""
     return json.dumps(name if len(name) <= 60 else name[:59] + "…")
-
-
-def _guard_hash(value: Any, faults: list[Fault]) -> Iterator[Fault]:
-    if not isinstance(value, dict) or any(fault.pointer.startswith("/guard") for fault in faults):
-        return
-    context, stated = value.get("guardContext"), value.get("guardHash")
-    if context is not None and stated is not None:
-        actual = digest_value(context)
-        if actual != stated:
-            message = f"guardHash is not the digest of guardContext, which is {actual}"
-            yield Fault("SP509", message, pointer.join("guardHash"))
-
-
-def _old_status(value: Any, faults: list[Fault]) -> Iterator[Fault]:
-    """v1 and v2 let a status be any word, so that a misspelt one passes their schemas and means something else."""
-    if not isinstance(value, dict) or any(fault.pointer == "/status" for fault in faults):
-        return
-    status = value.get("status")
-    if isinstance(status, str) and status not in OLD_STATUSES:
-        known, hint = ", ".join(OLD_STATUSES), _did_you_mean(status, OLD_STATUSES)
-        message = f"{_found_word(status)} is none of the words that are understood, so it is read as inDoubt"
-        yield Fault("SP220", f"{message}{hint or f': {known}'}", pointer.join("status"))
-
-
-def _references(node: Any) -> Iterator[str]:
-    if isinstance(node, dict):
-        if isinstance(node.get("$ref"), str):
-            yield node["$ref"]
-        node = list(node.values())
-    if isinstance(node, list):
-        for item in node:
-            yield from _references(item)
-
-
-def _load(major: int, name: str) -> dict[str, Any]:
-    """One schema file, parsed afresh: callers change what they get."""
-    with open(f"{_folder()}/v{major}/{name}.json", "rb") as file:
-        loaded: dict[str, Any] = orjson.loads(file.read())
-    return loaded
-
-
-@cache
-def _folder() -> str:
-    """Where the schemas lie: beside this module in a wheel, at the checkout's top in an editable install.
-
-    Text, not pathlib or importlib.resources: importing either costs every start more than the check of a record.
-    """
-    here = os.path.dirname(os.path.abspath(__file__))
-    packaged = f"{here}/schema"
-    return packaged if os.path.isdir(packaged) else f"{os.path.dirname(os.path.dirname(here))}/schema"

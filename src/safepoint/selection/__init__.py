@@ -1,0 +1,86 @@
+"""Which findings count: the codes that are asked for, what is ignored where and why, and what was known before.
+
+Decided here: in which order these are asked, and that nothing ever hides that something could not be looked at.
+Not decided here: where a selection is written down (``settings``, ``cli``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from safepoint.core.finding import Finding
+from safepoint.selection.baseline import Baseline, BaselineError, Known
+from safepoint.selection.codes import NEVER_HIDDEN, CodesError, parse_codes, parse_ignored
+from safepoint.selection.paths import PathIgnore, Scope, file_name, parse_pattern
+
+__all__ = [
+    "NEVER_HIDDEN",
+    "Baseline",
+    "BaselineError",
+    "CodesError",
+    "Known",
+    "PathIgnore",
+    "Scope",
+    "Selection",
+    "file_name",
+    "parse_codes",
+    "parse_ignored",
+    "parse_pattern",
+]
+
+UNSELECTED, IGNORED, KNOWN = "unselected", "ignored", "baseline"
+"""Why a finding is suppressed."""
+
+
+class Selection:
+    """The findings that count. It remembers what its baseline has taken, so it serves one validation."""
+
+    def __init__(
+        self,
+        *,
+        select: frozenset[str] | None = None,
+        ignore: frozenset[str] = frozenset(),
+        per_path: Sequence[PathIgnore] = (),
+        folder: str = ".",
+        baseline: Baseline | None = None,
+    ) -> None:
+        """A selection.
+
+        Args:
+            select: the only codes that count; None: all of them.
+            ignore: codes that do not count; they win over `select`.
+            per_path: codes that do not count in some files.
+            folder: the folder that the patterns of `per_path` start from.
+            baseline: what was known before.
+        """
+        self._select, self._ignore = select, ignore
+        self._per_path, self._folder = tuple(per_path), folder
+        self._baseline = baseline
+
+    def admit(self, finding: Finding) -> str | None:
+        """None where `finding` counts; else why it is suppressed: ``unselected``, ``ignored`` or ``baseline``.
+
+        Asked once for each finding, in the order of the report: a baseline knows how often a finding was there.
+        """
+        if finding.code in NEVER_HIDDEN:
+            return None
+        hidden = self._hides(finding.code, finding.url, finding.key)
+        if hidden is None and self._baseline is not None and self._baseline.takes(finding):
+            return KNOWN
+        return hidden
+
+    def looks_for(self, code: str, file: str) -> bool:
+        """Whether a finding of `code` in `file`, as a baseline names it, could reach the baseline at all."""
+        return self._hides(code, file, "") is None
+
+    def _hides(self, code: str, url: str, key: str) -> str | None:
+        if code in self._ignore:
+            return IGNORED
+        if self._select is not None and code not in self._select:
+            return UNSELECTED
+        entries = [entry for entry in self._per_path if code in entry.codes]
+        if entries:
+            names = (file_name(url, self._folder), key)
+            if any(entry.covers(name) for entry in entries for name in names):
+                return IGNORED
+        return None
