@@ -16,31 +16,13 @@ from typing import Any
 
 import orjson
 
+from benchmarks.scenes import CHECKPOINTS, LEDGER_RECORDS, PROVES, TOOLS, Scene, scenes_of
 from benchmarks.words import CITIES, NAMES, READS, SENTENCES, STEPS, STREETS
-
-CHECKPOINTS = 10
-"""In each run: the first before any effect, each further one between two effects."""
-
-LEDGER_RECORDS = 50
-"""In each run: those of nine effects, and as many reads as that leaves room for."""
 
 CHECKPOINT_BYTES = 2700
 """What a checkpoint is filled up to, more or less. Ledger records are as small as the format lets them be."""
 
 _START = datetime(2026, 5, 7, 6, 0, tzinfo=UTC)
-
-_TOOLS: Mapping[str, dict[str, Any]] = {
-    "send_mail": {
-        "effect": "message",
-        "idempotency": "keyed",
-        "dedupeWindowSeconds": 86400,
-        "probe": "byKey",
-    },
-    "refund": {"effect": "payment", "idempotency": "keyed", "dedupeWindowSeconds": 604800, "probe": "byKey"},
-    "book_return": {"effect": "write", "idempotency": "keyed", "dedupeWindowSeconds": 86400},
-    "update_ticket": {"effect": "write", "idempotency": "natural"},
-}
-_PROVES = {"message": "externalMessageSent", "write": "writePerformed", "payment": "writePerformed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,30 +35,12 @@ class Story:
     heartbeat: dict[str, Any] | None
 
 
-@dataclass(slots=True)
-class _Scene:
-    """How one effect goes."""
-
-    tool: str
-    course: str
-    """``done``, ``retried`` (refused at first), ``withdrawn`` (planned only) or ``taken over`` (its worker died)."""
-    planned: bool
-    """Whether it is recorded before its first attempt."""
-    asked: bool
-    """Whether a human has to approve it."""
-
-    @property
-    def records(self) -> int:
-        """How many ledger records it leaves."""
-        return 2 + self.planned + 2 * (self.course == "retried") - (self.course == "withdrawn")
-
-
 def tell(seed: int, number: int) -> Story:
     """Run `number` of the corpus that `seed` stands for."""
     # text, since tuples are no seeds, and hash() of one differs between processes for some
     rng = Random(f"{seed}/{number}")  # noqa: S311 - reproducible on purpose
     teller = _Teller(rng, f"run-{number:06d}", _START + timedelta(seconds=97 * number))
-    scenes = _scenes(rng)
+    scenes = scenes_of(rng)
     reads = [0] * CHECKPOINTS
     for _ in range((LEDGER_RECORDS - sum(scene.records for scene in scenes)) // 2):
         reads[rng.randrange(CHECKPOINTS)] += 1
@@ -92,21 +56,6 @@ def tell(seed: int, number: int) -> Story:
     return Story(
         teller.run_id, teller.journal, teller.recovery, teller.beat() if rng.random() < 0.1 else None
     )
-
-
-def _scenes(rng: Random) -> list[_Scene]:
-    scenes = []
-    for _ in range(CHECKPOINTS - 1):
-        course = rng.choices(("done", "retried", "withdrawn"), (92, 6, 2))[0]
-        tool = rng.choices(tuple(_TOOLS), (3, 1, 2, 3))[0]
-        asked = course == "done" and (tool == "refund" or rng.random() < 0.03)
-        scenes.append(_Scene(tool, course, course == "withdrawn" or rng.random() < 0.3, asked))
-    if rng.random() < 0.08:
-        scenes[rng.randrange(2, len(scenes))] = _Scene("send_mail", "taken over", planned=False, asked=False)
-    if sum(scene.records for scene in scenes) % 2:  # reads come in twos
-        odd = next(scene for scene in scenes if scene.course in {"done", "retried"})
-        odd.planned = not odd.planned
-    return scenes
 
 
 @dataclass(slots=True)
@@ -216,7 +165,7 @@ class _Teller:
 
     # checkpoints
 
-    def checkpoint(self, step: int, scene: _Scene | None) -> None:
+    def checkpoint(self, step: int, scene: Scene | None) -> None:
         rng = self.rng
         self.wait(1, 6)
         self.usage["seconds"] = round(self.usage["seconds"] + rng.uniform(2, 40), 3)
@@ -315,9 +264,9 @@ class _Teller:
         self.wait(0, 4)
         self.ledger(action, "committed", evidence={"kind": "response", "observedAt": self.at()})
 
-    def effect(self, scene: _Scene) -> None:
-        declares: dict[str, Any] = {"declares": _TOOLS[scene.tool]}
-        window = _TOOLS[scene.tool].get("dedupeWindowSeconds")
+    def effect(self, scene: Scene) -> None:
+        declares: dict[str, Any] = {"declares": TOOLS[scene.tool]}
+        window = TOOLS[scene.tool].get("dedupeWindowSeconds")
         self.actions += 1
         action_id = f"a{self.actions:02d}"
         key = f"{self.run_id}/{self.actions:02d}"
@@ -353,7 +302,7 @@ class _Teller:
             self.wait(0, 8)
             evidence = {"kind": "response", "observedAt": self.at()}
             self.ledger(action, "committed", evidence=evidence, externalRef=f"ref_{self.hex(8)}")
-        self.done[_PROVES[_TOOLS[scene.tool]["effect"]]] = True
+        self.done[PROVES[TOOLS[scene.tool]["effect"]]] = True
 
     @property
     def approval_id(self) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from benchmarks.corpus import Layout, generate
 from benchmarks.faults import DAMAGES
-from benchmarks.story import CHECKPOINTS, LEDGER_RECORDS
+from benchmarks.scenes import CHECKPOINTS, LEDGER_RECORDS
 
 import safepoint
 

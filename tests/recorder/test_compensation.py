@@ -112,6 +112,33 @@ def test_what_cannot_be_undone_is_not_recorded_as_being_undone(
     assert len(sound(store).records) == before
 
 
+def test_what_an_action_undoes_stays_the_same(store: Store, run: RecordedRun) -> None:
+    def refuse() -> None:
+        raise ValueError("not now")
+
+    with pytest.raises(ValueError, match="not now"):
+        refund(run, definite=(ValueError,)).call(refuse)
+    other = run.effect(
+        "undo-pay", step_name="undo", request=2, key="undo-pay", declares=REFUND, compensates="ship"
+    )
+    with pytest.raises(IllegalRecord, match="recorded as undoing pay, not ship"):
+        other.call(lambda: pytest.fail("sent"))
+    assert statuses(store)["ship"] == "committed"
+
+
+def test_an_action_stays_with_its_step_although_the_code_has_renamed_it(
+    store: Store, run: RecordedRun
+) -> None:
+    def refuse() -> None:
+        raise ValueError("not now")
+
+    with pytest.raises(ValueError, match="not now"):
+        refund(run, definite=(ValueError,)).call(refuse)
+    refund(run, step_name="take_back").call(lambda: 1)
+    records = sound(store).actions["undo-pay"].records
+    assert {record.value["stepName"] for record in records} == {"undo"}
+
+
 def test_what_failed_has_nothing_to_undo(store: Store, run: RecordedRun) -> None:
     def refuse() -> None:
         raise ValueError("no")

@@ -16,9 +16,8 @@ title=SP207 bad-time::expected a time, found a string (at /createdAt)
 title=SP503 counter-went-back::tokens went back from 900 to 0 (at /usage/tokens)
 ::warning file=loose.json,line=1,col=1,title=SP504 approval-without-expiry::the approval never expires
 ::error title=SP001 nothing-to-check::nothing to check: no Safepoint record was found
-not checked, because what they need is missing or unsound:
-  SP303 broken-chain in 1 run: a record before it is missing
-  SP502 side-effect-status-contradiction in 1 run: the ledger is not sound
+not checked in 1 run, as a record before it is missing: SP303
+not checked in 1 run, as the ledger is not sound: SP502
 what a code means and how to fix it: safepoint explain SP001
 9 records in 2 files, 2 runs: 3 errors, 1 warning in 0.30 s
 """

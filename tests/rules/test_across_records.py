@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from journals import Journal, at, declares, digest
+from journals import Journal, as_record, at, declares, digest
 
 from safepoint import rules
-from safepoint.model.run import Run
+from safepoint.model.run import Run, fold
 from safepoint.rules.timeline import open_at, settled_at
 
 DECISION = digest("a")
@@ -26,7 +26,7 @@ def begun() -> Journal:
 def ask(journal: Journal, seconds: float, event: str, **members: Any) -> Journal:
     content = {"contentDigest": digest("f"), "expiresAt": at(60), "actor": "m.moreau"}
     return journal.add(
-        "approval", seconds, approvalId="ap", event=event, actionId="send", **content, **members
+        "approval", seconds, approvalId="ap", event=event, actionId="send", **{**content, **members}
     )
 
 
@@ -115,6 +115,14 @@ def test_a_checkpoint_may_deny_an_effect_of_the_other_sort() -> None:
     assert codes(journal.checkpoint(6, "cp-3", sideEffectStatus=NOTHING_DONE)) == ["SP512"]
 
 
+def test_a_counter_is_compared_with_what_was_last_known_also_where_that_is_retracted() -> None:
+    journal = Journal().begin().checkpoint(2, usage={"tokens": 9}).checkpoint(3, "cp-2", usage={"seconds": 4})
+    journal.add("retract", 4, targets=["cp-1"], reason="erasure", by="office")
+    assert codes(journal.checkpoint(5, "cp-3", usage=None)) == []
+    assert codes(journal.checkpoint(6, "cp-4", usage={"tokens": 9, "seconds": 3})) == ["SP503"]
+    assert codes(journal.checkpoint(7, "cp-5", usage={"tokens": 8, "seconds": 3})) == ["SP503", "SP503"]
+
+
 def test_usage_is_compared_with_the_parent_and_without_one_with_the_checkpoint_before() -> None:
     journal = Journal().begin().checkpoint(2, usage={"tokens": 9}).checkpoint(3, "cp-2", usage={"tokens": 8})
     assert codes(journal) == ["SP503"]
@@ -123,3 +131,73 @@ def test_usage_is_compared_with_the_parent_and_without_one_with_the_checkpoint_b
         "SP503",
         "SP503",
     ]
+
+
+def sealed(**successor: str) -> Journal:
+    return begun().add("run", 3, epoch=1, status="sealed", by="ops", successor=successor)
+
+
+@pytest.mark.parametrize("uri", ["store", "store/", "file://store", "", ".", "../..", "../run-2/.."])
+def test_a_run_is_not_its_own_successor(uri: str) -> None:
+    assert codes(sealed(uri=uri, runId="run-1")) == ["SP323"]
+    assert codes(sealed(uri=uri, runId="run-2")) == []
+
+
+@pytest.mark.parametrize("uri", ["stores", "../../..", "../../../b", "s3://store", "/store", "//store/runs"])
+def test_a_copy_in_another_store_may_bear_the_same_name(uri: str) -> None:
+    uri = uri if uri.startswith((".", "s3", "/")) else f"file://{uri}"
+    assert codes(sealed(uri=uri, runId="run-1")) == []
+
+
+def fork(origin: str = "cp-1") -> Journal:
+    journal = begun().checkpoint(3, "cp-2").checkpoint(4, "cp-3")
+    return journal.claim(
+        100, purpose="recovery", authorization=DECISION, forkFrom={"checkpointId": origin}, branch="b2"
+    )
+
+
+@pytest.mark.parametrize(("parent", "found"), [("cp-1", []), ("cp-2", ["SP324"]), (None, ["SP324"])])
+def test_a_branch_begins_where_its_fork_was_declared(parent: str | None, found: list[str]) -> None:
+    assert codes(fork().checkpoint(101, "cp-4", parentCheckpointId=parent, branch="b2")) == found
+
+
+def test_a_checkpoint_that_names_no_parent_says_nothing_of_where_it_belongs() -> None:
+    journal = fork().checkpoint(101, "cp-4", branch="b2")
+    del journal.values[-1]["parentCheckpointId"]
+    assert codes(journal) == []
+
+
+def test_a_later_checkpoint_stays_on_its_branch_and_the_main_line_on_itself() -> None:
+    journal = fork("cp-2").checkpoint(101, "cp-4", parentCheckpointId="cp-2", branch="b2")
+    assert codes(journal.checkpoint(102, "cp-5", parentCheckpointId="cp-3", branch="b2")) == ["SP324"]
+    assert codes(journal.checkpoint(103, "cp-6", parentCheckpointId="cp-5")) == ["SP324", "SP324"]
+
+
+def test_evidence_is_as_old_as_the_attempt_that_it_names_or_else_the_first() -> None:
+    journal = begun().ledger(3, "attempting", declares=declares(idempotency="natural")).ledger(4, "inDoubt")
+    journal.ledger(50, "attempting").ledger(51, "inDoubt")
+    assert codes(journal.add("evidence", 60, **{**proof(20), "attemptNumber": None})) == []
+    assert codes(journal.add("evidence", 61, **{**proof(20), "attemptNumber": 1})) == []
+    assert codes(journal.add("evidence", 62, **{**proof(20), "attemptNumber": 2})) == ["SP421"]
+
+
+def test_of_an_attempt_that_no_record_begins_nobody_knows_the_start() -> None:
+    loose = {
+        "evidence": {"kind": "response", "ref": "m", "by": None, "observedAt": at(3)},
+        "declares": declares(),
+    }
+    value = begun().ledger(60, "committed", **loose).values[-1]
+    for member in ("sequence", "previousDigest", "nonce", "leaseEpoch"):
+        del value[member]
+    assert [fault.code for fault in rules.check(fold("run-1", [as_record(value)]))] == []
+
+
+def test_an_answer_may_move_the_expiry() -> None:
+    journal = ask(begun(), 3, "requested", expiresAt=at(60))
+    assert codes(ask(journal, 61, "granted", expiresAt=at(90))) == []
+    assert codes(ask(ask(begun(), 3, "requested"), 10, "granted", expiresAt=at(9))) == ["SP526"]
+
+
+def test_an_answer_that_may_not_follow_is_not_one_too_late() -> None:
+    journal = ask(ask(begun(), 3, "requested"), 10, "rejected")
+    assert codes(ask(journal, 99, "granted")) == ["SP505"]

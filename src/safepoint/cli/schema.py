@@ -29,7 +29,7 @@ VERSIONS = {str(version): version for version in (V1, V2, V3)}
 def command(kind: str | None, version: str, *, as_example: bool) -> None:
     """Print the JSON Schema of KIND, in one piece; without KIND, list the kinds.
 
-    An example validates by itself, but for evidence: that belongs behind a ledger record of its action.
+    An example validates by itself.
     """
     wanted: Version = VERSIONS[version]
     known = schemas.kinds(wanted)

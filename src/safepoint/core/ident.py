@@ -7,6 +7,7 @@ Not decided here: which ids a record may hold (``schemas``), and which segments 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _OTHER = re.compile(rb"^\.|[^A-Za-z0-9._-]")
 _SEGMENT = re.compile(r"(?:[A-Za-z0-9._-]|=[0-9A-F]{2})+")
@@ -27,6 +28,7 @@ def encode_segment(identifier: str) -> str:
     return _OTHER.sub(lambda found: b"=%02X" % found[0][0], identifier.encode()).decode("ascii")
 
 
+@lru_cache(maxsize=64)
 def decode_segment(segment: str) -> str:
     """The id that `segment` was made from.
 

@@ -6,8 +6,9 @@ Not decided here: what is wrong within a line that is JSON (``strictjson``), nor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from safepoint.core.fault import Fault
@@ -59,9 +60,11 @@ def split(data: bytes | Iterable[bytes], limit: int | None = None) -> Iterator[L
 
 
 def parse_lines(
-    data: bytes | Iterable[bytes], limits: Limits = LIMITS
+    data: bytes | Iterable[bytes], limits: Limits = LIMITS, known: Mapping[int, Any] = MappingProxyType({})
 ) -> Iterator[tuple[Line, Any, tuple[Fault, ...]]]:
     """Each line with its value and its faults, whose offsets count from the line's first byte.
+
+    What is `known` of a line, by its number, is its value: the caller knows that the line has no fault.
 
     A fault but SP115 means that the value is None. Blank lines that follow each other are one fault, at the first.
     """
@@ -73,6 +76,9 @@ def parse_lines(
         if blank:
             yield _blank(*blank)
             blank = None
+        if line.number in known:
+            yield line, known[line.number], ()
+            continue
         text = line.data.removesuffix(b"\r")
         value, faults = parse(text, limits)
         faults = tuple(_torn(fault, line, text) for fault in faults)

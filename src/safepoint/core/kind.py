@@ -74,7 +74,12 @@ def recognise(value: Any) -> tuple[Identity | None, tuple[Fault, ...]]:
     if not isinstance(value, dict):
         return None, (Fault("SP003", f"expected a JSON object, got {_type(value)}{_in_lines(value)}"),)
     kind = value.get("recordType")
-    if value.get("schemaVersion") == "v3" and type(kind) is str and kind in _PLAIN and "requires" not in value:
+    if (
+        value.get("schemaVersion") == "v3"
+        and type(kind) is str
+        and kind in _PLAIN
+        and "requires" not in value
+    ):
         return _PLAIN[kind], ()
     ids = [kind for member, kind in _ID_MEMBERS.items() if member in value]
     if not ids and "recordType" not in value:

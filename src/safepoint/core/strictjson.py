@@ -68,6 +68,14 @@ def parse(data: bytes, limits: Limits = LIMITS) -> tuple[Any, tuple[Fault, ...]]
         return _scan(data, limits.depth)
 
 
+def is_compact(data: bytes, value: Any, limits: Limits = LIMITS) -> bool:
+    """Whether `data`, from which orjson read `value`, certainly has no fault; False means "not certain"."""
+    try:
+        return orjson.dumps(value, None, _COMPACT) == data and fits(data, value, limits)
+    except (TypeError, ValueError):
+        return False
+
+
 def fits(data: bytes, value: Any, limits: Limits = LIMITS) -> bool:
     """Whether `data`, which says `value`, is neither too large nor too deep."""
     return len(data) <= limits.size and _is_shallow(data, value, limits.depth)

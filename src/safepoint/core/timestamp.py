@@ -23,8 +23,9 @@ _GRAMMAR = re.compile(
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+@lru_cache(maxsize=4096)
 def parse_time(text: str) -> int:
-    """Nanoseconds since 1970-01-01T00:00:00Z that `text` names.
+    """Nanoseconds since 1970-01-01T00:00:00Z that `text` names; a record's few times are asked for again and again.
 
     Raises:
         ValueError: `text` is no RFC 3339 time of the format's grammar, or names no day or hour that exists,
@@ -53,7 +54,7 @@ def parse_time(text: str) -> int:
     return nanoseconds
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _minute(text: str) -> int | None:
     """Nanoseconds from the Unix epoch to the minute that `text` names, as in 2026-05-07T10:00; None: it names none."""
     try:

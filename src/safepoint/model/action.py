@@ -69,6 +69,22 @@ class Attempt:
         """Whether the effect may have happened without our knowing."""
         return self.status in {"attempting", "inDoubt"}
 
+    def settled(self, status: str, record: Record, *, retryable: bool = False) -> Attempt:
+        """The same attempt with what `record` says of it."""
+        # dataclasses.replace takes longer than all the rest of the fold of a record
+        return Attempt(
+            self.number,
+            self.epoch,
+            self.nonce,
+            status,
+            self.started,
+            self.deadline,
+            self.send_before,
+            retryable,
+            self.opened,
+            record,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Action:

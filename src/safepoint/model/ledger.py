@@ -159,8 +159,8 @@ class _Draft:
         started, cut_off = _time(detail.get("startedAt")), _time(detail.get("sendBefore"))
         first = next(iter(self.attempts.values()), None)
         limit = first.send_before if first and first.send_before is not None else cut_off
-        if limit is not None and started is not None and started > limit:
-            self.fault(record, "SP408", "the attempt starts after its sendBefore", "/attempt/startedAt")
+        if limit is not None and started is not None and started >= limit:
+            self.fault(record, "SP408", "the attempt starts at or after its sendBefore", "/attempt/startedAt")
         self.set_attempt(_opened(number, record, started, _time(detail.get("deadline")), cut_off))
 
     def reconsider(self) -> None:
@@ -227,7 +227,7 @@ class _Draft:
             self.fault(record, "SP406", "committed without evidence; read as inDoubt", "/evidence")
             status = "inDoubt"
         retryable = status == "failed" and bool((record.value.get("error") or {}).get("retryable"))
-        self.set_attempt(replace(attempt, status=status, retryable=retryable, record=record))
+        self.set_attempt(attempt.settled(status, record, retryable=retryable))
 
     def of_the_whole(self, record: Record, status: str) -> None:
         """A record that speaks of the whole action."""
@@ -251,7 +251,7 @@ class _Draft:
         if self.whole and self.whole.value["status"] in {"abandoned", "cancelled"}:
             self.whole = None  # it was given up, and then somebody knew
         if attempt is not None:
-            self.set_attempt(replace(attempt, status="committed", retryable=False, record=record))
+            self.set_attempt(attempt.settled("committed", record))
         elif self.ordered:
             self.fault(record, "SP401", "evidence for an attempt that no record names", "/attemptNumber")
         else:

@@ -33,18 +33,32 @@ class _Unusual(Exception):  # noqa: N818 - no error: the run is one for the thor
 class _Action:
     """What is remembered of an action between its records."""
 
-    __slots__ = ("cut_off", "effect", "fingerprint", "key", "lasting", "number", "retryable", "status")
+    __slots__ = (
+        "cut_off",
+        "effect",
+        "fingerprint",
+        "key",
+        "lasting",
+        "number",
+        "retryable",
+        "started",
+        "status",
+        "step",
+    )
 
     def __init__(self, value: Value) -> None:
         declares = value.get("declares")
-        if not declares or value.get("compensates") is not None:
+        if not declares:
             raise _Unusual
         self.status: str = ""
+        self.step: str = value["stepName"]
         self.key: str | None = value["idempotencyKey"]
         self.fingerprint: str | None = value.get("requestFingerprint")
         self.effect: str = declares.get("effect") or "other"
         self.number = 0
         self.retryable = False
+        self.started: str | None = None
+        """When the last attempt began."""
         self.cut_off: str | None = None
         self.lasting: tuple[int, int] | None = None
         """Seconds for which the provider knows the key, and until an effect shows; None where no key counts."""
@@ -74,10 +88,14 @@ class _Glance:
         """The effects that were committed."""
         self.open: set[str] = set()
         """Actions, but for reads, with an open attempt."""
+        self.seen = 0
+        """Actions of which there is evidence, and no outcome yet."""
         self.saved = False
         """Whether a checkpoint lies behind the last effect that was applied."""
         self.checkpoint: Value | None = None
         self.checkpoints: set[str] = set()
+        self.usage: dict[str, float] = {}
+        """The counters as they were last known."""
         self.in_a_row = 0
         """Checkpoints directly behind one another, up to here."""
         self.guard: tuple[Any, Any] = (None, None)
@@ -130,7 +148,10 @@ class _Glance:
             value["idempotencyKey"] != action.key
             or value.get("requestFingerprint", action.fingerprint) != action.fingerprint
             or value.get("declares") is not None
+            or value["stepName"] != action.step
         ):
+            raise _Unusual
+        if value.get("compensates") is not None:
             raise _Unusual
         before, action.status = action.status, status
         if status == "attempting":
@@ -159,8 +180,9 @@ class _Glance:
     def attempt(self, name: str, action: _Action, value: Value) -> None:
         attempt = value["attempt"]
         action.number += 1
+        action.started = attempt["startedAt"]
         cut_off = attempt.get("sendBefore")
-        if attempt["number"] != action.number:
+        if attempt["number"] != action.number or _before(attempt["deadline"], attempt["startedAt"]):
             raise _Unusual
         if action.number == 1:
             action.cut_off = cut_off
@@ -168,7 +190,7 @@ class _Glance:
             raise _Unusual
         if cut_off is not None:
             limit, started = parse_time(cut_off), parse_time(attempt["startedAt"])
-            if started > limit:
+            if started >= limit:
                 raise _Unusual
             if action.lasting is not None and action.number == 1:
                 window, settle = action.lasting
@@ -194,13 +216,37 @@ class _Glance:
 
     def outcome(self, name: str, before: str, action: _Action, value: Value) -> None:
         named = value.get("attempt")
-        if before != "attempting" or (named and named["number"] != action.number):
+        seen = before == "seen" and value["status"] == "committed"
+        self.seen -= seen
+        if (before != "attempting" and not seen) or (named and named["number"] != action.number):
             raise _Unusual
+        if named and _before(named["deadline"], named["startedAt"]):
+            raise _Unusual
+        evidence = value.get("evidence")
+        if evidence and action.started and _before(evidence["observedAt"], action.started):
+            raise _Unusual  # clocks may differ, but by how much is not for a glance
         self.open.discard(name)
+
+    def evidence(self, value: Value) -> None:
+        """Somebody saw the effect of an attempt that its own writer did not settle; the ledger says so next."""
+        self.in_a_row = 0
+        action = self.actions[value["actionId"]]
+        if (
+            action.status != "attempting"
+            or value["attemptNumber"] != action.number
+            or not action.started
+            or _before(value["observedAt"], action.started)
+        ):
+            raise _Unusual
+        action.status = "seen"
+        self.seen += 1
+        self.open.discard(value["actionId"])
 
     def save(self, value: Value) -> None:
         """A checkpoint."""
         self.owned(value)
+        if self.seen:
+            raise _Unusual
         name, before = value["checkpointId"], self.checkpoint
         self.in_a_row += 1
         if (
@@ -215,12 +261,14 @@ class _Glance:
         self.context(value)
         for reference in value["artifactRefs"] or ():
             self.artifact(reference)
-        usage, earlier = value.get("usage"), before.get("usage") if before else None
-        if usage and earlier:
+        usage = value.get("usage")
+        if usage:
             for counter in _COUNTERS:
-                was, now = earlier.get(counter), usage.get(counter)
-                if was is not None and now is not None and now < was:
-                    raise _Unusual
+                now = usage.get(counter)
+                if now is not None:
+                    if now < self.usage.get(counter, 0):
+                        raise _Unusual
+                    self.usage[counter] = now
         self.checkpoint = value
         self.checkpoints.add(name)
         self.saved = True
@@ -258,7 +306,9 @@ class _Glance:
         name, event, action = value["approvalId"], value["event"], value.get("actionId")
         known = self.approvals.get(name)
         if known is None:
-            if event != "requested" or value.get("branch") is not None or value.get("expiresAt") is None:
+            if event != "requested" or value.get("branch") is not None or value.get("contentDigest") is None:
+                raise _Unusual
+            if value.get("expiresAt") is None or not _before(value["createdAt"], value["expiresAt"]):
                 raise _Unusual
             if self.epoch and not self.saved:
                 raise _Unusual  # a wait may outlast the process
@@ -267,7 +317,9 @@ class _Glance:
             asked = value
         else:
             before, asked = known
-            if event not in NEXT_EVENTS[before] or asked.get("contentDigest") is None:
+            if event not in NEXT_EVENTS[before]:
+                raise _Unusual
+            if event == "granted" and not _before(value["createdAt"], asked["expiresAt"]):
                 raise _Unusual
             for member in ("actionId", "checkpointId", "branch", "contentDigest", "expiresAt"):
                 says = value.get(member)
@@ -285,6 +337,8 @@ class _Glance:
     def end(self, value: Value) -> None:
         """The record that ends the run."""
         self.owned(value)
+        if value.get("parentRunId") == value["runId"]:
+            raise _Unusual
         if value["status"] == "failed":
             self.leave()
         elif value["status"] == "cancelled" and self.open:
@@ -292,6 +346,8 @@ class _Glance:
 
     def look_back(self) -> None:
         """What can only be seen once all records went by: that what was approved is what was done."""
+        if self.seen:
+            raise _Unusual
         for event, asked in self.approvals.values():
             if asked.get("checkpointId") is not None and asked["checkpointId"] not in self.checkpoints:
                 raise _Unusual
@@ -299,6 +355,12 @@ class _Glance:
                 action = self.actions.get(asked["actionId"])
                 if action is None or action.fingerprint not in {None, asked["contentDigest"]}:
                     raise _Unusual
+
+
+def _before(one: str, other: str) -> bool:
+    """Whether one time of the format lies before the other."""
+    # of one length they are of one form, and sort like the moments that they name
+    return one < other if len(one) == len(other) else parse_time(one) < parse_time(other)
 
 
 def is_ordinary(values: Sequence[dict[str, Any]], digests: Sequence[str]) -> bool:
@@ -315,12 +377,15 @@ def is_ordinary(values: Sequence[dict[str, Any]], digests: Sequence[str]) -> boo
     first, last = values[0], values[-1]
     if first["recordType"] != "run" or first["status"] != "started" or first["leaseEpoch"] != 0:
         return False
+    if first.get("parentRunId") == first["runId"]:
+        return False
     glance = _Glance()
     read = {
         "ledger": glance.ledger,
         "checkpoint": glance.save,
         "approval": glance.approval,
         "lease": glance.lease,
+        "evidence": glance.evidence,
     }
     ended = last["recordType"] == "run" and last["status"] in _ENDS
     try:
@@ -329,6 +394,6 @@ def is_ordinary(values: Sequence[dict[str, Any]], digests: Sequence[str]) -> boo
         if ended:
             glance.end(last)
         glance.look_back()
-    except (_Unusual, KeyError):  # KeyError: a kind that needs the thorough way
+    except (_Unusual, KeyError):  # KeyError: a kind, or an action, that needs the thorough way
         return False
     return True

@@ -165,6 +165,39 @@ def fold(
     )
 
 
+def fold_around(run_id: str, records: Sequence[Record], recovery: Sequence[Record]) -> Run:
+    """A run as far as its recovery log speaks of it, where its journal is known to be whole, fenced and sound.
+
+    Args:
+        run_id: whose records these are.
+        records: the run, lease and checkpoint records of the journal, in its order.
+        recovery: the recovery log's records.
+    """
+    faults: list[Fault] = []
+    of_kind = _by_kind(records)
+    log = _recovery(_once(recovery), (), faults)
+    status, ended_by = ends(records, faults, ordered=True)
+    return Run(
+        run_id=run_id,
+        level=Level.FENCED,
+        records=tuple(records),
+        recovery=tuple(log),
+        head=Head(records[-1].sequence, records[-1].digest),
+        status=status,
+        ended_by=ended_by,
+        cancel_requested=None,
+        checkpoints=tuple(of_kind["checkpoint"]),
+        retracted=(),
+        actions={},
+        approvals={},
+        episodes=fold_episodes(log, faults),
+        ownership=own(records, (), faults),
+        faults=tuple(faults),
+        unread=(),
+        claimable=False,
+    )
+
+
 def _journal(everything: Sequence[Record], unread: Sequence[Unread], faults: list[Fault]) -> list[Record]:
     for record in everything:
         if record.sequence is None:

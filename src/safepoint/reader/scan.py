@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, groupby, islice
+from types import MappingProxyType
 from typing import BinaryIO
 
+from safepoint import rules
 from safepoint.core.fault import Fault, Place
 from safepoint.core.ident import decode_segment
 from safepoint.core.jsonlines import split
 from safepoint.core.kind import resembles_record
 from safepoint.core.strictjson import LIMITS, parse
 from safepoint.core.timestamp import parse_time
+from safepoint.core.version import V3
 from safepoint.model.journal import Unread
 from safepoint.model.record import Record
-from safepoint.model.run import Run, fold
-from safepoint.reader.glance import is_sound
-from safepoint.reader.texts import USUAL, Reading, Scrutiny, is_lines, read_object
+from safepoint.model.run import Run, fold, fold_around
+from safepoint.reader.glance import Sight, look
+from safepoint.reader.texts import UNKNOWN, USUAL, Known, Reading, Scrutiny, is_lines, read_object
 from safepoint.store import AbsentError, Entry, Store, StoreError, TooLargeError
 from safepoint.store.inputs import Input
 from safepoint.store.layout import STORE_KEY, KeyName, parse_key, run_prefix
@@ -32,6 +35,12 @@ _PIECE = 1 << 20
 
 _TRIED = 1000
 """Lines of a stream that are tried before it is taken for one text."""
+
+_BESIDE = frozenset({"recovery", "heartbeat", "artifact"})
+"""What may lie beside a journal that is sound at a glance."""
+
+_NOT_NAMED = Unread("loose", "", None, ())
+"""Stands for what may lie beside records that were named one by one."""
 
 _LOOKS_LIKE_A_RECORD = re.compile(r"^runs/[^/]+/journal/")
 
@@ -67,6 +76,8 @@ class _Gathered:
     documents: int = 0
     objects: set[Place] = field(default_factory=set)
     """Where journal records lie that are objects of their own."""
+    picked: bool = False
+    """Whether all that was read are objects which were named one by one: others of the run may lie beside them."""
 
     @property
     def claimable(self) -> bool:
@@ -111,6 +122,9 @@ class _Gathered:
                 unread=self.unread,
                 claimable=self.claimable,
             )
+            if self.picked:
+                faults = tuple(fault for fault in run.faults if fault.code != "SP301")
+                run = replace(run, unread=(*run.unread, _NOT_NAMED), faults=faults)
         count = len(self.records) + len(self.recovery) + len(self.beats)
         return Scan(run, run_id, tuple(self.faults), self.texts, count, self.documents)
 
@@ -154,13 +168,17 @@ def scan_loose(store: Store, entries: Iterable[Entry], how: Scrutiny = USUAL) ->
 
 def scan_files(sources: Iterable[Input], how: Scrutiny = USUAL) -> Iterator[Scan]:
     """The runs in files that were named one by one: records of one run belong together, whichever file holds them."""
+    picked: dict[str, bool] = {}
+    """Files, and whether each is one record that was named by itself."""
 
     def readings() -> Iterator[Reading]:
         for source in sources:
             entries = (Entry(key, None) for key in source.keys or ())
-            yield from _read_loose(source.store, entries, how, named=source.named)
+            for reading in _read_loose(source.store, entries, how, named=source.named):
+                picked[reading.place.url] = source.named and not is_lines(reading.place.key)
+                yield reading
 
-    yield from _by_run(readings())
+    yield from _by_run(readings(), picked)
 
 
 def scan_bytes(data: bytes | BinaryIO, url: str, how: Scrutiny = USUAL) -> Iterator[Scan]:
@@ -226,9 +244,9 @@ def _run_segment(entry: Entry) -> str | None:
 def _stored_run(
     store: Store, entries: Sequence[Entry], how: Scrutiny = USUAL, description: Unread | None = None
 ) -> Scan:
-    held: dict[str, bytes] = {}
-    if how.glance and (found := _at_a_glance(store, entries, held)):
-        return found
+    held, known = _at_a_glance(store, entries, how) if how.glance else ({}, {})
+    if isinstance(known, Scan):
+        return known
     gathered = _Gathered()
     if description:
         gathered.unread.append(description)
@@ -247,32 +265,71 @@ def _stored_run(
                 # A journal record under a wrong name may be the attempt that everything depends on.
                 gathered.unread.append(Unread("journal", entry.key.rpartition("/")[2], None, (fault,)))
         elif name.log in {"journal", "recovery", "heartbeat", "lines", "loose"}:
-            for reading in _read(store, entry, name, how, held.pop(entry.key, None)):
+            for reading in _read(store, entry, name, how, held.get(entry.key), known.get(entry.key, UNKNOWN)):
                 gathered.add(reading, name)
     return replace(gathered.finish(run_id), in_store=True)
 
 
-def _at_a_glance(store: Store, entries: Sequence[Entry], held: dict[str, bytes]) -> Scan | None:
-    """A run that is a whole journal and nothing else, and sound; what was read for a no is left in `held`."""
+def _at_a_glance(
+    store: Store, entries: Sequence[Entry], how: Scrutiny
+) -> tuple[dict[str, bytes], Scan | dict[str, Mapping[int, Known]]]:
+    """A journal that is whole is looked at as one.
+
+    Returns:
+        The bytes of the objects that were read, by key; and the run, where it is certainly sound, or of each object
+        the texts that need no second look, by their lines.
+    """
     folder = entries[0].key[: entries[0].key.index("/", len("runs/")) + 1]
     keys = [entry.key for entry in entries]
-    numbered = keys == [f"{folder}journal/{number:010}.json" for number in range(1, len(keys) + 1)]
-    if not numbered and (
-        keys != [f"{folder}journal.jsonl"] or (entries[0].size or MOST_AT_A_GLANCE) >= MOST_AT_A_GLANCE
-    ):
-        return None
+    journal = [key for key in keys if key.startswith(f"{folder}journal/")]
+    numbered = journal == [f"{folder}journal/{number:010}.json" for number in range(1, len(journal) + 1)]
+    if not journal and f"{folder}journal.jsonl" in keys:
+        journal, numbered = [f"{folder}journal.jsonl"], False
+    elif not numbered or not journal:
+        return {}, {}
+    held: dict[str, bytes] = {}
     try:
         run_id = decode_segment(folder[len("runs/") : -1])
-        for key in keys:
-            held[key] = store.get(key, MOST_AT_A_GLANCE)
+        held.update(zip(journal, store.get_many(journal, MOST_AT_A_GLANCE), strict=True))
     except (ValueError, StoreError):
-        return None
-    texts = list(held.values()) if numbered else held[keys[0]].removesuffix(b"\n").split(b"\n")
-    return (
-        Scan(None, run_id, (), {}, len(texts), 0, len(keys), in_store=True)
-        if is_sound(run_id, texts)
-        else None
-    )
+        return held, {}
+    texts = list(held.values()) if numbered else held[journal[0]].removesuffix(b"\n").split(b"\n")
+    seen = look(run_id, texts)
+    if seen.ordinary and (beside := _beside(store, entries, set(journal), seen, how)) is not None:
+        return {}, Scan(None, run_id, (), {}, len(texts) + beside, 0, len(keys), in_store=True)
+    known = seen.known()
+    if not numbered:
+        return held, {journal[0]: known}
+    return held, {journal[number - 1]: {1: record} for number, record in known.items()}
+
+
+def _beside(
+    store: Store, entries: Sequence[Entry], journal: Container[str], seen: Sight, how: Scrutiny
+) -> int | None:
+    """How many records lie beside a sound journal, if they are certainly sound as well; else None."""
+    recovery: list[Record] = []
+    beats = 0
+    for entry in entries:
+        if entry.key in journal:
+            continue
+        name = parse_key(entry.key)
+        if name is None or not (name.log in _BESIDE or name.name == "recovery.jsonl"):
+            return None
+        for reading in _read(store, entry, name, how) if name.log != "artifact" else ():
+            if reading.record is None or reading.faults or reading.record.version != V3:
+                return None
+            beats += name.log == "heartbeat"
+            recovery += [reading.record] if name.log != "heartbeat" else []
+    if recovery:
+        place = Place(store.url)
+        around = [
+            Record(value["recordType"], V3, value, place, digest)
+            for value, digest in zip(seen.values, seen.digests, strict=True)
+            if value["recordType"] in {"run", "lease", "checkpoint"}
+        ]
+        if not rules.speaks_true(fold_around(around[0].run_id, around, recovery)):
+            return None
+    return len(recovery) + beats
 
 
 def _read_loose(
@@ -292,15 +349,20 @@ def _read_loose(
 
 
 def _read(
-    store: Store, entry: Entry, name: KeyName | None, how: Scrutiny, data: bytes | None = None
+    store: Store,
+    entry: Entry,
+    name: KeyName | None,
+    how: Scrutiny,
+    data: bytes | None = None,
+    known: Mapping[int, Known] = UNKNOWN,
 ) -> Iterator[Reading]:
-    """The texts of one object; `data` are its bytes where they were read before."""
+    """The texts of one object; `data` are its bytes where they were read before, `known` what they say."""
     url = store.url_of(entry.key)
     pieces: bytes | Iterable[bytes] | None = data
     try:
         if pieces is None:
             pieces = store.pieces(entry.key) if is_lines(entry.key) else store.get(entry.key, LIMITS.size + 1)
-        yield from read_object(pieces, url, entry.key, name, how)
+        yield from read_object(pieces, url, entry.key, name, how, known)
     except StoreError as error:
         place = Place(url, entry.key)
         code = "SP006" if entry.problem else "SP110" if isinstance(error, TooLargeError) else "SP002"
@@ -314,7 +376,7 @@ def _read(
         yield Reading(place, b"", faults=(fault,), unread=hidden)
 
 
-def _by_run(readings: Iterable[Reading]) -> Iterator[Scan]:
+def _by_run(readings: Iterable[Reading], picked: Mapping[str, bool] = MappingProxyType({})) -> Iterator[Scan]:
     """Loose texts by the run that they name; a broken one that names none may hide records of any of them."""
     runs: dict[str, _Gathered] = {}
     rest = _Gathered()
@@ -325,6 +387,7 @@ def _by_run(readings: Iterable[Reading]) -> Iterator[Scan]:
             rest.add(reading, None)
     for run_id, gathered in runs.items():
         gathered.unread.extend(rest.unread)
+        gathered.picked = all(picked.get(place.url, False) for place in gathered.texts)
         yield gathered.finish(run_id)
     if rest.texts:
         yield rest.finish(None)

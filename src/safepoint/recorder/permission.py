@@ -92,7 +92,7 @@ class Permission:
         """The action, where its recorded result is to be used instead of a call.
 
         Raises:
-            IllegalRecord: it is recorded with another request or key.
+            IllegalRecord: it is recorded with another request or key, or as undoing something else.
         """
         action = self.action
         if action is None:
@@ -115,6 +115,12 @@ class Permission:
         if action.key != key:
             raise IllegalRecord(
                 f"{self._id} is recorded with key {action.key!r}, not {key!r}; a key is the same in every attempt"
+            )
+        undoes = self._identity.get("compensates")
+        if undoes not in {None, action.compensates}:
+            raise IllegalRecord(
+                f"{self._id} is recorded as undoing {action.compensates or 'nothing'}, not {undoes}; undoing something "
+                "else is another action"
             )
 
     def require_direction(self) -> None:

@@ -201,9 +201,11 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
         declares.require_workable(action_id, key)
         fingerprint = digest_value(request)
         optional = {"messageId": message_id, "compensates": compensates}
+        held = self._journal.actions.get(action_id)
         identity = {
             "actionId": action_id,
-            "stepName": step_name,
+            # The code may have renamed the step since; the action stays with the one that its first record names.
+            "stepName": held.step_name if held else step_name,
             "idempotencyKey": key,
             "requestFingerprint": fingerprint,
             **{name: value for name, value in optional.items() if value is not None},

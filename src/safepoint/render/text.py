@@ -18,9 +18,6 @@ from safepoint.render.lines import excerpt_lines
 from safepoint.render.report import RANKS, Context, Limit
 from safepoint.render.terminal import Screen, count, plain
 
-_LISTED = 12
-"""Rules that were not checked and are named each; more are counted."""
-
 
 def text_report(checked: Iterable[Checked], context: Context) -> Iterator[str]:
     """A paragraph for each finding, or a line, and the counts."""
@@ -41,7 +38,7 @@ def text_report(checked: Iterable[Checked], context: Context) -> Iterator[str]:
 
 def closing_lines(summary: Mapping[str, Any], context: Context, screen: Screen) -> Iterator[str]:
     """What was not checked, where to read on, and the counts."""
-    yield from _skipped(summary.get("skipped", ()), context, screen)
+    yield from _skipped(summary.get("skipped", ()), screen)
     if summary["codes"]:
         worst = max(summary["codes"], key=lambda code: RANKS[context.describe(code).severity])
         yield f"what a code means and how to fix it: safepoint explain {worst}"
@@ -89,16 +86,13 @@ def _paragraph(finding: Finding, context: Context, width: int) -> Iterator[str]:
     yield from _excerpt(finding, context)
 
 
-def _skipped(skipped: Iterable[Mapping[str, Any]], context: Context, screen: Screen) -> Iterator[str]:
+def _skipped(skipped: Iterable[Mapping[str, Any]], screen: Screen) -> Iterator[str]:
     """The rules that were not checked: neither passed nor failed."""
-    rules: defaultdict[tuple[str, str], int] = defaultdict(int)
+    rules: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for each in skipped:
-        rules[each["code"], each["reason"]] += each["runs"]
-    if not rules:
-        return
-    yield screen.paint("not checked, because what they need is missing or unsound:", "bold")
-    ordered = sorted(rules.items(), key=lambda rule: (-rule[1], rule[0]))
-    for (code, reason), runs in ordered[:_LISTED]:
-        yield f"  {code} {context.name(code)} in {count(runs, 'run')}: {plain(reason)}"
-    if len(ordered) > _LISTED:
-        yield f"  and {len(ordered) - _LISTED} more"
+        rules[each["reason"]][each["code"]] += each["runs"]
+    for reason, codes in sorted(rules.items(), key=lambda rule: (-max(rule[1].values()), rule[0])):
+        most = max(codes.values())
+        up_to = "" if most == min(codes.values()) else "up to "
+        said = screen.paint(f"not checked in {up_to}{count(most, 'run')}", "bold")
+        yield f"{said}, as {plain(reason)}: {', '.join(sorted(codes))}"

@@ -21,10 +21,10 @@ from safepoint.rules.needs import RULES, Contents, lacking, skipped
 __all__ = ["RUN_RULES", "Excerpts", "check", "severity", "skipped", "to_finding", "to_findings"]
 
 RUN_RULES: tuple[str, ...] = (
-    "SP306", "SP312", "SP315", "SP316", "SP317", "SP318", "SP319", "SP320", "SP321", "SP322",
-    "SP409", "SP411", "SP412", "SP413", "SP414", "SP415", "SP416", "SP417",
+    "SP306", "SP312", "SP315", "SP316", "SP317", "SP318", "SP319", "SP320", "SP321", "SP322", "SP323", "SP324",
+    "SP409", "SP411", "SP412", "SP413", "SP414", "SP415", "SP416", "SP417", "SP418", "SP419", "SP420", "SP421",
     "SP503", "SP504", "SP506", "SP510", "SP511", "SP512", "SP513", "SP514", "SP518", "SP519", "SP520", "SP521",
-    "SP522", "SP523", "SP524", "SP525",
+    "SP522", "SP523", "SP524", "SP525", "SP526",
 )  # fmt: skip
 """The codes whose module has a ``check``, in the order of their reports. A list that a test compares with the
 modules: finding out by importing all of them would cost every start a tenth of its time."""
@@ -60,6 +60,15 @@ def check(run: Run) -> Iterator[Fault]:
         rule = RULES[code_id]
         if holds(rule.about) and missing.isdisjoint(rule.needs):
             yield from catalogue.module(code_id).check(run)
+
+
+def speaks_true(run: Run) -> bool:
+    """Whether a run from `fold_around` certainly has no fault in or around its recovery log."""
+    return not run.faults and not any(
+        next(iter(catalogue.module(code_id).check(run)), None)
+        for code_id in RUN_RULES
+        if "recovery" in RULES[code_id].needs
+    )
 
 
 def to_finding(fault: Fault, text: bytes | None, excerpts: Excerpts = "none") -> Finding:

@@ -62,6 +62,8 @@ RULES: Mapping[str, Rule] = {
     "SP320": Rule(("leases",), "answers"),
     "SP321": Rule(("leases",), "takeovers"),
     "SP322": Rule(("leases", "recovery"), "recovery"),
+    "SP323": Rule((), "relatives"),
+    "SP324": Rule(("order", "whole"), "checkpoints"),
     "SP401": Rule(("order", "whole"), "effects"),
     "SP402": Rule((), "effects"),
     "SP403": Rule((), "effects"),
@@ -79,6 +81,10 @@ RULES: Mapping[str, Rule] = {
     "SP415": Rule((), "effects"),
     "SP416": Rule((), "artifacts"),
     "SP417": Rule(("leases",), "takeovers"),
+    "SP418": Rule((), "effects"),
+    "SP419": Rule((), "effects"),
+    "SP420": Rule((), "effects"),
+    "SP421": Rule((), "effects"),
     "SP501": Rule(("order", "whole"), "checkpoints"),
     "SP502": Rule(("order", "whole"), "checkpoints"),
     "SP503": Rule((), "checkpoints"),
@@ -103,6 +109,7 @@ RULES: Mapping[str, Rule] = {
     "SP523": Rule(("leases", "whole", "recovery"), "recovery"),
     "SP524": Rule(("order", "whole"), "effects"),
     "SP525": Rule(("order", "whole"), "approvals"),
+    "SP526": Rule((), "approvals"),
 }
 
 
@@ -185,6 +192,11 @@ def _retractions(run: Run) -> bool:
     return any(record.kind == "retract" for record in run.records)
 
 
+def _relatives(run: Run) -> bool:
+    values = (record.value for record in run.records if record.kind == "run")
+    return any(value.get("parentRunId") or value.get("successor") for value in values)
+
+
 def _artifacts(run: Run) -> bool:
     return any(r.value.get("artifactRefs") or r.value.get("resultRef") for r in run.records)
 
@@ -193,6 +205,7 @@ ABOUT: Mapping[str, Callable[[Run], bool]] = {
     "records": lambda _: True,
     "numbers": lambda run: run.head.sequence is not None,
     "starts": lambda run: _statuses(run, "run").count("started") > 1,
+    "relatives": _relatives,
     "wishes": lambda run: "cancelRequested" in _statuses(run, "run"),
     "ends": lambda run: run.ended_by is not None,
     "leases": lambda run: run.level is Level.FENCED,

@@ -1,4 +1,4 @@
-"""An attempt began after its sendBefore.
+"""An attempt began at or after its sendBefore.
 
 Why: Behind the cut-off the provider may have forgotten the key, and applies the same request a
 second time.

@@ -1,4 +1,4 @@
-"""An action's records do not declare what its tool can do.
+"""No record of an action up to its first attempt declares what its tool can do.
 
 Why: Undeclared counts as no idempotency, no probe, irreversible: after a crash such an action
 always ends at a human.
@@ -25,5 +25,5 @@ def check(run: Run) -> Iterator[Fault]:
         first = action.records[0]
         migrated = first.version.major < 3 or first.value.get("orderEvidence") == "time"
         if not action.declares.declared and not migrated:
-            message = "no record of this action has declares; it counts as unkeyed, unprobed and irreversible"
+            message = "no record up to the first attempt has declares; this counts as unkeyed, unprobed, irreversible"
             yield Fault("SP409", message, place=first.place)

@@ -19,9 +19,11 @@ ABOUT = "approvals"
 
 
 def check(run: Run) -> Iterator[Fault]:
-    """Every granted approval that is bound to no content, or to no action and no checkpoint."""
+    """Every approval that is asked for, given or spent without a content, or without an action or checkpoint."""
     for approval in run.approvals.values():
         bound = approval.content_digest is not None and (approval.action_id or approval.checkpoint_id)
-        if approval.event in {"granted", "consumed"} and not bound:
-            message = "granted without contentDigest, or without an action or checkpoint that it is for"
+        if approval.event in {"requested", "granted", "consumed"} and not bound:
+            message = (
+                f"{approval.event} without contentDigest, or without an action or checkpoint that it is for"
+            )
             yield Fault("SP506", message, place=approval.record.place)

@@ -79,4 +79,9 @@ def artifact_references(run: Run) -> Iterator[tuple[Record, str, Mapping[str, An
 def lies_in_store(reference: Mapping[str, Any]) -> bool:
     """Whether the store itself can be asked for the artifact: by a relative URI, or by its digest."""
     uri = reference.get("uri")
-    return reference.get("digest") is not None if uri is None else not _SCHEME.match(uri)
+    return reference.get("digest") is not None if uri is None else is_relative(uri)
+
+
+def is_relative(uri: str) -> bool:
+    """Whether a URI reference starts at the folder of its run."""
+    return not _SCHEME.match(uri)

@@ -17,7 +17,7 @@ from safepoint.core.status import OLD_STATUSES
 from safepoint.schemas.engines import JOURNAL, Engine, all_valid, is_valid
 from safepoint.schemas.files import kinds, schema
 
-__all__ = ["JOURNAL", "Engine", "all_valid", "check", "kinds", "schema"]
+__all__ = ["JOURNAL", "Engine", "all_valid", "check", "check_guard", "is_valid", "kinds", "schema"]
 
 
 def check(identity: Identity, value: Any, *, engine: Engine = "auto") -> Iterator[Fault]:
@@ -31,7 +31,8 @@ def check(identity: Identity, value: Any, *, engine: Engine = "auto") -> Iterato
     faults = [] if is_valid(identity, value, engine) else _explained(identity, value)
     yield from faults
     if identity.kind == "checkpoint" and identity.version.major >= 3:
-        yield from _guard_hash(value, faults)
+        if not any(fault.pointer.startswith("/guard") for fault in faults):
+            yield from check_guard(value)
     elif identity.kind == "ledger" and identity.version.major < 3:
         yield from _old_status(value, faults)
 
@@ -42,8 +43,9 @@ def _explained(identity: Identity, value: Any) -> list[Fault]:
     return explain(identity, value)
 
 
-def _guard_hash(value: Any, faults: list[Fault]) -> Iterator[Fault]:
-    if not isinstance(value, dict) or any(fault.pointer.startswith("/guard") for fault in faults):
+def check_guard(value: Any) -> Iterator[Fault]:
+    """Whether the guard context of a record, if it has one, has the digest that stands beside it."""
+    if not isinstance(value, dict):
         return
     context, stated = value.get("guardContext"), value.get("guardHash")
     if context is not None and stated is not None:

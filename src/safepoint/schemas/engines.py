@@ -83,7 +83,7 @@ def is_ordinary(identity: Identity, value: Any) -> bool:
     return judge is not None and judge(value)
 
 
-def is_valid(identity: Identity, value: Any, engine: Engine) -> bool:
+def is_valid(identity: Identity, value: Any, engine: Engine = "auto") -> bool:
     """Whether `value` fits the schema of its kind and version."""
     if engine == "auto" and is_ordinary(identity, value):
         return True

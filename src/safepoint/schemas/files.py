@@ -33,6 +33,7 @@ def schema(kind: str, version: Version) -> dict[str, Any]:
     if kind != "record" and kind not in kinds(version):
         raise KeyError(f"{version} has no kind {kind!r}; it has {', '.join(kinds(version))}")
     root = load(version.major, kind)
+    common: dict[str, Any] | None = None
     embedded: dict[str, dict[str, Any]] = {}
     waiting: list[Any] = [root]
     while waiting:
@@ -49,7 +50,8 @@ def schema(kind: str, version: Version) -> dict[str, Any]:
                 share = embedded.setdefault(urn, {"$id": urn, "$defs": {}})["$defs"]
                 definition = fragment.removeprefix("/$defs/")
                 if definition not in share:
-                    share[definition] = load(version.major, name)["$defs"][definition]
+                    common = common or load(version.major, name)
+                    share[definition] = common["$defs"][definition]
                     waiting.append(share[definition])
     root["$defs"] = {**root.get("$defs", {}), **{urn: embedded[urn] for urn in sorted(embedded)}}
     return root

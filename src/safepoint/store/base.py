@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from enum import Enum
+from typing import NamedTuple
 
 from safepoint.store.errors import OutsideStoreError
 
@@ -33,8 +33,7 @@ class Outcome(Enum):
     """Nobody can tell yet. Try the same bytes at the same name again; do nothing else before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One object that a listing met."""
 
     key: str
@@ -65,6 +64,10 @@ class Store(ABC):
             TooLargeError: more than `limit` bytes.
             StoreError: any other reason, by its kind.
         """
+
+    def get_many(self, keys: Iterable[str], limit: int | None = None) -> Iterator[bytes]:
+        """The bytes of each of `keys`, in their order; arguments and errors as in `get`."""
+        return (self.get(key, limit) for key in keys)
 
     def pieces(self, key: str) -> Iterator[bytes]:
         """The bytes of `key` piece by piece, so that a huge object is never held whole; errors as in `get`.

@@ -242,8 +242,7 @@ HARMLESS = (
         "the member is optional there, and what a first record said still holds",
     ),
     Harmless(
-        "attempt begun (earlier|later than its record)|started after sendBefore|sendBefore far off|"
-        "deadline (far off|before the start)",
+        "attempt begun (earlier|later than its record)|started after sendBefore|sendBefore far off|deadline far off",
         r"ledger\.(committed|failed|inDoubt|prepared) /attempt",
         "the record that began the attempt decides about its times",
     ),
@@ -319,9 +318,19 @@ HARMLESS = (
         "the guard waits there and says so",
     ),
     Harmless(
-        "compensates nothing",
-        r"ledger\S* /compensates",
-        "the first record said it",
+        "expired before it was made",
+        r"approval\.(rejected|expired|revoked) /expiresAt",
+        "only a question and a yes are good for a time",
+    ),
+    Harmless(
+        "epoch of the episode lost",
+        r"recovery\.(?!claimed )\S+ /leaseEpoch",
+        "the record of the claim says it",
+    ),
+    Harmless(
+        "never written",
+        r"recovery\.claimed",
+        "whoever claims may die before the recovery log says so; the journal has the lease",
     ),
     Harmless(
         "one folder up|outside of the runs",

@@ -18,6 +18,7 @@ from unittest import mock
 import safepoint
 from damage import of_bytes, of_members, of_records
 from damage.store import Damage, Files, Good, Text, Wanted
+from safepoint.reader.glance import Sight
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 
@@ -30,7 +31,8 @@ TO_THE_BYTE = frozenset(
 """Cases whose every byte is damaged where nothing is left out."""
 
 SCAN = importlib.import_module("safepoint.reader.scan")
-SHORT_WAY: Callable[..., bool] = SCAN.is_sound
+LOOK: Callable[..., Sight] = SCAN.look
+"""The short way."""
 
 Sample = Callable[[str, int], range]
 
@@ -179,19 +181,20 @@ def codes(root: Path, good: Good) -> tuple[str, ...]:
     """The codes of all findings that are worth a warning.
 
     Raises:
-        TwoAnswersError: the short way that sound runs take calls a run sound that the thorough way does not.
+        TwoAnswersError: the short way that sound runs and records take says something else than the thorough way.
     """
     inputs = [str(root / name) for name in good.inputs]
-    glances: list[bool] = []
+    saw: list[bool] = []
 
-    def watched(*given: object) -> bool:
-        glances.append(SHORT_WAY(*given))
-        return glances[-1]
+    def watched(*given: object) -> Sight:
+        sight = LOOK(*given)
+        saw.append(bool(sight.sound))
+        return sight
 
-    with mock.patch.object(SCAN, "is_sound", watched):
+    with mock.patch.object(SCAN, "look", watched):
         found = list(safepoint.validate(*inputs, artifacts=good.has_artifacts))
-    if any(glances):
-        with mock.patch.object(SCAN, "is_sound", return_value=False):
+    if any(saw):
+        with mock.patch.object(SCAN, "look", return_value=Sight([], [], set())):
             thorough = list(safepoint.validate(*inputs, artifacts=good.has_artifacts))
         if thorough != found:
             raise TwoAnswersError(*(f"{f.code} {f.pointer}" for f in thorough))
