@@ -66,11 +66,42 @@ def test_links_are_judged_also_where_the_system_cannot_refuse_them(
     root: Path, secret: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (root / "file.json").symlink_to(secret)
-    monkeypatch.setattr(local, "_NOFOLLOW", 0)
+    monkeypatch.setattr(local, "NOFOLLOW", 0)
     store = open_store(str(root))
     with pytest.raises(OutsideStoreError):
         store.get("file.json")
     assert store.get("runs/r1/journal/0000000001.json") == b"{}"
+
+
+@pytest.mark.parametrize("refuses", [True, False])
+def test_many_objects_are_read_with_the_same_care_as_one(
+    root: Path, secret: Path, monkeypatch: pytest.MonkeyPatch, *, refuses: bool
+) -> None:
+    folder = root / "runs/r1/journal"
+    for number in range(2, 6):
+        (folder / f"{number:010}.json").write_bytes(b"x" * number)
+    (folder / "0000000006.json").symlink_to(secret)
+    (folder / "0000000007.json").symlink_to("0000000002.json")
+    os.mkfifo(folder / "0000000008.json")
+    if not refuses:
+        monkeypatch.setattr(local, "NOFOLLOW", 0)
+    store = open_store(str(root))
+    key = "runs/r1/journal/{:010}.json".format
+    wanted = [key(3), key(7), key(2), "runs/r1/journal/0000000001.json"]
+    assert list(store.get_many(wanted)) == [b"xxx", b"xx", b"xx", b"{}"]
+    for bad, error in (
+        (key(6), OutsideStoreError),
+        (key(8), UnreadableError),
+        (key(9), AbsentError),
+        ("runs/../../2.json", OutsideStoreError),
+        ("runs/r1/journal/..", OutsideStoreError),
+    ):
+        found = store.get_many([key(4), bad])
+        assert next(found) == b"xxxx"
+        with pytest.raises(error):
+            next(found)
+    with pytest.raises(TooLargeError):
+        list(store.get_many([key(5)], limit=4))
 
 
 def test_a_link_inside_the_store_is_read_but_its_folder_is_listed_once(root: Path) -> None:

@@ -134,3 +134,22 @@ def test_what_others_write_is_seen_at_once(tmp_path: Path) -> None:
         assert "z.json" in [entry.key for entry in store.list()]
         assert store.get("z.json") == b"22"
     memory.rm("/fresh", recursive=True)
+
+
+def test_many_objects_come_in_the_order_in_which_they_were_asked_for(store: Store) -> None:
+    keys = sorted(VISIBLE, reverse=True)
+    assert list(store.get_many(keys)) == [VISIBLE[key] for key in keys]
+    found = store.get_many([keys[0], "runs/nothing/journal/0000000001.json"])
+    assert next(found) == VISIBLE[keys[0]]
+    with pytest.raises(AbsentError):
+        next(found)
+
+
+def test_the_files_of_a_store_are_those_that_lie_in_no_run(store: Store) -> None:
+    outside = [key for key in VISIBLE if not (key.startswith("runs/") and key.count("/") > 1)]
+    assert sorted(entry.key for entry in store.files()) == sorted(outside)
+
+
+def test_an_object_in_pieces_is_the_object(store: Store) -> None:
+    for key, data in VISIBLE.items():
+        assert b"".join(store.pieces(key)) == data

@@ -136,27 +136,30 @@ def scan(source: Input, how: Scrutiny = USUAL) -> Iterator[Scan]:
         StoreError: the listing is not complete; raised once everything before that was read.
     """
     loose: list[Entry] = []
-    failure: StoreError | None = None
-    try:
-        for run_segment, group in groupby(source.store.list(), key=_run_segment):
-            if run_segment is None:
-                loose.extend(group)
-            else:
-                yield _stored_run(source.store, list(group), how)
-    except StoreError as error:
-        failure = error
+    failures: list[StoreError] = []
+    for run_segment, group in groupby(_listed(source.store, failures), key=_run_segment):
+        if run_segment is None:
+            loose.extend(group)
+        else:
+            yield _stored_run(source.store, list(group), how)
     yield from scan_loose(source.store, loose, how)
-    if failure:
-        raise failure
+    if failures:
+        raise failures[0]
 
 
-def scan_folder(store: Store, segment: str, how: Scrutiny = USUAL) -> Scan:
-    """The run in one folder below ``runs``.
+def _listed(store: Store, failures: list[StoreError], prefix: str = "") -> Iterator[Entry]:
+    """As far as a listing goes; why it went no further is appended to `failures`."""
+    try:
+        yield from store.list(prefix)
+    except StoreError as error:
+        failures.append(error)
 
-    Raises:
-        StoreError: the store cannot be listed.
-    """
-    return _stored_run(store, list(store.list(f"runs/{segment}")), how)
+
+def scan_folder(store: Store, segment: str, how: Scrutiny = USUAL) -> tuple[Scan | None, StoreError | None]:
+    """The run in one folder below ``runs``, None where nothing is in it; and why its listing is not complete."""
+    failures: list[StoreError] = []
+    entries = list(_listed(store, failures, f"runs/{segment}"))
+    return (_stored_run(store, entries, how) if entries else None), next(iter(failures), None)
 
 
 def scan_loose(store: Store, entries: Iterable[Entry], how: Scrutiny = USUAL) -> Iterator[Scan]:
@@ -237,8 +240,9 @@ def _looks_like_lines(data: bytes) -> bool:
 
 
 def _run_segment(entry: Entry) -> str | None:
-    parts = entry.key.split("/")
-    return parts[1] if len(parts) > 2 and parts[0] == "runs" else None
+    key = entry.key
+    end = key.find("/", 5) if key.startswith("runs/") else -1
+    return key[5:end] if end >= 0 else None
 
 
 def _stored_run(

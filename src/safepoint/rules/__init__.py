@@ -24,7 +24,7 @@ RUN_RULES: tuple[str, ...] = (
     "SP306", "SP312", "SP315", "SP316", "SP317", "SP318", "SP319", "SP320", "SP321", "SP322", "SP323", "SP324",
     "SP409", "SP411", "SP412", "SP413", "SP414", "SP415", "SP416", "SP417", "SP418", "SP419", "SP420", "SP421",
     "SP503", "SP504", "SP506", "SP510", "SP511", "SP512", "SP513", "SP514", "SP518", "SP519", "SP520", "SP521",
-    "SP522", "SP523", "SP524", "SP525", "SP526",
+    "SP522", "SP523", "SP524", "SP525", "SP526", "SP527",
 )  # fmt: skip
 """The codes whose module has a ``check``, in the order of their reports. A list that a test compares with the
 modules: finding out by importing all of them would cost every start a tenth of its time."""

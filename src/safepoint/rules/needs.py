@@ -110,6 +110,7 @@ RULES: Mapping[str, Rule] = {
     "SP524": Rule(("order", "whole"), "effects"),
     "SP525": Rule(("order", "whole"), "approvals"),
     "SP526": Rule((), "approvals"),
+    "SP527": Rule(("leases", "whole"), "recovery"),
 }
 
 

@@ -24,13 +24,22 @@ ABOUT = "references"
 def check(run: Run) -> Iterator[Fault]:
     """Every name that leads nowhere: of approvals, retractions, leases and the recovery log."""
     checkpoints = {str(c.value["checkpointId"]) for c in (*run.checkpoints, *run.retracted)}
+    branches = _branches(run)
     for approval in run.approvals.values():
+        if approval.branch not in branches:
+            message = "asks for a branch that no lease declared"
+            yield Fault("SP319", message, "/branch", place=approval.asked.place)
         if approval.checkpoint_id is not None and approval.checkpoint_id not in checkpoints:
             message = "asks about a checkpoint that was never written"
             yield Fault("SP319", message, "/checkpointId", place=approval.asked.place)
     yield from _retractions(run, checkpoints)
     if run.recovery:
         yield from _recoveries(run, checkpoints)
+
+
+def _branches(run: Run) -> set[str | None]:
+    leases = run.ownership.leases if run.ownership else ()
+    return {None, *(lease.value["branch"] for lease in leases if lease.value.get("forkFrom"))}
 
 
 def _retractions(run: Run, checkpoints: set[str]) -> Iterator[Fault]:

@@ -92,8 +92,8 @@ class Store(ABC):
         """The names of the folders directly below the folder `prefix`, sorted; errors as in `list`."""
 
     def files(self) -> Iterator[Entry]:
-        """As `list`, for the whole store without the folder ``runs``."""
-        return (entry for entry in self.list() if not entry.key.startswith("runs/"))
+        """As `list`, in any order, for everything that lies in no folder below ``runs``."""
+        return (e for e in self.list() if not (e.key.startswith("runs/") and "/" in e.key[len("runs/") :]))
 
     @abstractmethod
     def exists(self, key: str) -> bool:

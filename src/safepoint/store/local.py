@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,28 +20,25 @@ from contextlib import contextmanager, suppress
 from safepoint.store.base import TEMPORARY, Entry, Outcome, Store
 from safepoint.store.durable import sync_folder, sync_names, write_new
 from safepoint.store.errors import (
-    AbsentError,
-    DeniedError,
-    NoSpaceError,
     OutsideStoreError,
     StoreError,
     TooLargeError,
-    UnreachableError,
     UnreadableError,
     UnsupportedError,
     shown,
     without_slash,
 )
+from safepoint.store.files import NOFOLLOW, READ, error_of, kind_of, read_small
 from safepoint.store.layout import parse_key
 
 _POSIX = os.name == "posix"
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-# a FIFO without a writer must not block, and a link must not be followed before it was judged
-_READ = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _PIECE = 1 << 20
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 _REFUSED = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.ENOENT, errno.ENAMETOOLONG}
 
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._=-]*").fullmatch
+"""Whether a file's name is one that no question need be asked about."""
 
 _Listing = list[Entry | str]
 """Files, and folders as their keys with a slash behind them."""
@@ -75,7 +73,7 @@ class LocalStore(Store):
             finally:
                 os.close(file)
         except OSError as error:
-            raise _error_of(error, self.url_of(key), key) from error
+            raise error_of(error, self.url_of(key), key) from error
 
     def get_many(self, keys: Iterable[str], limit: int | None = None) -> Iterator[bytes]:
         # `get` without its questions, for what most objects are: small regular files, many in one folder. Whatever is
@@ -88,7 +86,7 @@ class LocalStore(Store):
                     self.require_key(key)
                 if place != within:
                     within, folder = place, self._reopen(folder, place)
-                data = _read_small(name, folder, most) if folder >= 0 else None
+                data = read_small(name, folder, most) if folder >= 0 else None
                 yield self.get(key, limit) if data is None else data
         finally:
             self._reopen(folder, None)
@@ -98,7 +96,7 @@ class LocalStore(Store):
         with suppress(OSError, StoreError):
             if folder >= 0:
                 os.close(folder)
-            if key is not None and os.open in os.supports_dir_fd:
+            if key is not None and NOFOLLOW and os.open in os.supports_dir_fd:
                 return os.open(self._folder(key), os.O_RDONLY)
         return -1
 
@@ -118,7 +116,7 @@ class LocalStore(Store):
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
             os.close(file)
-            raise UnreadableError(self.url_of(key), f"{_kind(status)}, not a file", key)
+            raise UnreadableError(self.url_of(key), f"{kind_of(status)}, not a file", key)
         return file, status.st_size
 
     def list(self, prefix: str = "") -> Iterator[Entry]:
@@ -126,8 +124,12 @@ class LocalStore(Store):
         return self._walk(prefix, base, self._scan(prefix, base))
 
     def files(self) -> Iterator[Entry]:
-        found = (item for item in self._scan("", self._root) if item != "runs/")
-        return self._walk("", self._root, list(found))
+        yield from self._walk(
+            "", self._root, [found for found in self._scan("", self._root) if found != "runs/"]
+        )
+        below = os.path.join(self._root, "runs")
+        if not os.path.islink(below):
+            yield from (found for found in self._scan("runs/", below) if isinstance(found, Entry))
 
     def _walk(self, prefix: str, base: str, pending: _Listing) -> Iterator[Entry]:
         failure: StoreError | None = None
@@ -230,25 +232,34 @@ class LocalStore(Store):
 
     def _open(self, key: str) -> int:
         path = self._path(key)
-        if _NOFOLLOW or not os.path.islink(path):
+        if NOFOLLOW or not os.path.islink(path):
             try:
-                return os.open(path, _READ)
+                return os.open(path, READ)
             except OSError as error:
                 if error.errno != errno.ELOOP:
                     raise
         target = self._target(key)
         try:
-            return os.open(target, _READ)
+            return os.open(target, READ)
         except FileNotFoundError:
             # not absent: the name is taken, and whoever tries to write it loses
             raise UnreadableError(self.url_of(key), "a link to nothing", key) from None
 
     def _scan(self, folder: str, path: str) -> _Listing:
         """What lies directly in a folder, last first; a folder in it as its key with a slash behind it."""
+        found: _Listing = []
+        sortable = True
         with self._typed(folder.removesuffix("/")):
             try:
                 with os.scandir(path) as items:
-                    found = [entry for item in items if (entry := self._judge(folder, item)) is not None]
+                    for item in items:
+                        name = item.name
+                        if _PLAIN_NAME(name) and item.is_file(follow_symlinks=False):
+                            # what nearly all are; a size would cost another call to the system for each of them
+                            found.append(Entry(folder + name, None))
+                        elif (entry := self._judge(folder, item)) is not None:
+                            found.append(entry)
+                            sortable = False
             except FileNotFoundError:
                 if not folder:
                     raise
@@ -257,7 +268,9 @@ class LocalStore(Store):
                 if not folder:
                     raise UnreadableError(self.url, "not a folder", remedy="name a folder") from None
                 return []
-        found.sort(key=lambda entry: entry if type(entry) is str else entry[0], reverse=True)
+        found.sort(
+            key=None if sortable else lambda entry: entry if type(entry) is str else entry[0], reverse=True
+        )
         return found
 
     def _judge(self, folder: str, item: os.DirEntry[str]) -> Entry | str | None:
@@ -271,8 +284,8 @@ class LocalStore(Store):
         if item.is_dir(follow_symlinks=False):
             return key + "/"
         try:
-            if item.is_file(follow_symlinks=False) or not item.is_symlink():
-                return Entry(key, None)  # a size would cost another call to the system for each object
+            if not item.is_symlink():
+                return Entry(key, None)
             self._require_inside(os.path.realpath(item.path), key)
             status = item.stat()
         except OutsideStoreError as error:
@@ -357,52 +370,7 @@ class LocalStore(Store):
         try:
             yield
         except OSError as error:
-            raise _error_of(error, self.url_of(key), key, writing=writing) from error
-
-
-def _read_small(name: str, folder: int, most: int) -> bytes | None:
-    """The bytes of a regular file in an open folder, if it has at `most` so many; None for anything else."""
-    try:
-        file = os.open(name, _READ, dir_fd=folder)
-    except OSError:
-        return None
-    try:
-        status = os.fstat(file)
-        size = status.st_size
-        if not stat.S_ISREG(status.st_mode) or size > most:
-            return None
-        data = os.read(file, size + 1)
-        return data if len(data) == size else None
-    except OSError:
-        return None
-    finally:
-        os.close(file)
-
-
-def _error_of(error: OSError, url: str, key: str, *, writing: bool = False) -> StoreError:
-    problem = error.strerror or type(error).__name__
-    match error.errno:
-        case errno.ENAMETOOLONG if writing:
-            return UnsupportedError(url, "the name is too long for this file system", key, "use a shorter id")
-        case errno.EEXIST | errno.ENOTDIR | errno.EISDIR if writing:
-            return UnreadableError(url, "a file has the name of a folder, or a folder that of a file", key)
-        case errno.ENOENT if writing:
-            return AbsentError(url, "its folder was removed meanwhile", key)
-        case errno.ENOENT | errno.ENOTDIR | errno.ENAMETOOLONG:
-            return AbsentError(url, "nothing is there", key)
-        case errno.EACCES | errno.EPERM | errno.EROFS:
-            return DeniedError(url, problem, key)
-        case errno.ENOSPC | errno.EDQUOT:
-            return NoSpaceError(url, problem, key)
-        case errno.ELOOP | errno.EISDIR | errno.ENXIO | errno.ENODEV:
-            return UnreadableError(url, problem, key)
-        case _:
-            return UnreachableError(url, problem, key)
-
-
-def _kind(status: os.stat_result) -> str:
-    tests = {"a folder": stat.S_ISDIR, "a named pipe": stat.S_ISFIFO, "a socket": stat.S_ISSOCK}
-    return next((name for name, test in tests.items() if test(status.st_mode)), "a device")
+            raise error_of(error, self.url_of(key), key, writing=writing) from error
 
 
 def _is_text(name: str) -> bool:

@@ -262,9 +262,10 @@ HARMLESS = (
         "another answer that might have been given, and that nothing relied on",
     ),
     Harmless(
-        "status (abandoned|cancelled|committed|compensationFailed|completed|failed|inDoubt|prepared|sealed)",
+        "status (abandoned|attempting|cancelled|committed|compensationFailed|completed|failed|inDoubt|planned|"
+        "prepared|sealed)",
         r"(ledger|run)\S* /\S+",
-        "another end that might have been, and that nothing relied on",
+        "another turn that it might have taken, and that nothing relied on",
     ),
     Harmless(
         r"state \w+",
@@ -323,6 +324,46 @@ HARMLESS = (
         "only a question and a yes are good for a time",
     ),
     Harmless(
+        "(writePerformed|externalMessageSent) claimed",
+        "checkpoint /sideEffectStatus",
+        "where an effect was begun: whether a message is a write, or a refused one counts, is its writer's word",
+    ),
+    Harmless(
+        "for an action that is not there",
+        r"approval\.requested /actionId",
+        "the action may still come; once the run is completed it is looked for",
+    ),
+    Harmless(
+        "content changed",
+        r"approval\.granted /contentDigest",
+        "where the question named no content, the yes does",
+    ),
+    Harmless(
+        "attempt number of the first",
+        r"ledger\.committed /attempt",
+        "of two open attempts, either may be the one that was applied",
+    ),
+    Harmless(
+        "retryable flipped",
+        r"ledger\.failed /error",
+        "whether it may be tried again is its writer's word, where nobody tried",
+    ),
+    Harmless(
+        "written again at the end",
+        r"ledger\.failed",
+        "it names no attempt, and so it speaks of the one that is open by then",
+    ),
+    Harmless(
+        "another episode",
+        r"recovery\.detected /episodeId",
+        "an episode of which nothing else speaks may bear any name",
+    ),
+    Harmless(
+        "another run|numbers forgotten",
+        r"run\.started( /runId)?",
+        "of a run that is but one record, nothing else says whose it is, or that it had a number",
+    ),
+    Harmless(
         "epoch of the episode lost",
         r"recovery\.(?!claimed )\S+ /leaseEpoch",
         "the record of the claim says it",
@@ -331,6 +372,11 @@ HARMLESS = (
         "never written",
         r"recovery\.claimed",
         "whoever claims may die before the recovery log says so; the journal has the lease",
+    ),
+    Harmless(
+        "never written",
+        r"recovery\.assessing",
+        "whoever waits may give up without another look",
     ),
     Harmless(
         "one folder up|outside of the runs",

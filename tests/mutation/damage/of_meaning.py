@@ -120,13 +120,16 @@ def _of_a_checkpoint(log: Log, value: dict[str, Any]) -> Edits:
         yield "names what is no ledger record", {"lastLedgerSequence": number}
     said = value["sideEffectStatus"]
     for member in ("writePerformed", "externalMessageSent"):
-        yield f"{member} flipped", {"sideEffectStatus": {**said, member: not said[member]}}
-    yield "both effects denied", {"sideEffectStatus": dict.fromkeys(said, False)}
+        for kind, other in (("claimed", True), ("denied", False)):
+            if said[member] is not None:
+                yield f"{member} {kind}", {"sideEffectStatus": {**said, member: other}}
+    if _was_applied(log, value):  # else it would be the truth
+        yield "both effects denied", {"sideEffectStatus": dict.fromkeys(said, False)}
     usage = value.get("usage") or {}
     for counter in ("seconds", "tokens", "costMicros", "attempts"):
         if any((v.get("usage") or {}).get(counter) for v in _checkpoints(log, until=value)):
             yield f"{counter} back at zero", {"usage": {**usage, counter: 0}}
-        if any(counter in (v.get("usage") or {}) for v in _checkpoints(log, behind=value)):
+        if any((v.get("usage") or {}).get(counter) is not None for v in _checkpoints(log, behind=value)):
             yield f"{counter} far too high", {"usage": {**usage, counter: 10**12}}
     yield "undeclared branch", {"branch": "elsewhere"}
     if value.get("guardHash"):
@@ -150,6 +153,16 @@ def _of_a_checkpoint(log: Log, value: dict[str, Any]) -> Edits:
             twice = {**first, "digest": OTHER_DIGEST}
             yield "one artifact with two digests", {member: [first, twice]}
     yield "gate that nobody was asked at", {"reason": "humanGate"}
+
+
+def _was_applied(log: Log, checkpoint: dict[str, Any]) -> bool:
+    """Whether an effect of any sort was committed before the checkpoint, in a log that says so itself."""
+    ledger = [t.value for t in log.texts if t.value["recordType"] == "ledger"]
+    reads = {v["actionId"] for v in ledger if (v.get("declares") or {}).get("effect") == "read"}
+    return any(
+        v["status"] == "committed" and v["actionId"] not in reads and v["sequence"] < checkpoint["sequence"]
+        for v in ledger
+    )
 
 
 def _checkpoints(
@@ -187,10 +200,11 @@ def _of_the_ledger(log: Log, value: dict[str, Any]) -> Edits:
             ("deadline before the start", {"deadline": EARLY}),
             ("deadline far off", {"deadline": LATE}),
             ("started after sendBefore", {"sendBefore": EARLY}),
-            ("sendBefore far off", {"sendBefore": LATE}),
             ("sendBefore lost", {"sendBefore": None}),
         ):
             yield kind, {"attempt": {**attempt, **members}}
+        if attempt.get("sendBefore"):  # else no window need be declared, and nothing can measure it
+            yield "sendBefore far off", {"attempt": {**attempt, "sendBefore": LATE}}
         yield "attempt lost", {"attempt": None}
     evidence = value.get("evidence")
     if evidence:

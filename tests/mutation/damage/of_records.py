@@ -32,14 +32,16 @@ def of_a_chain(good: Good, log: Log) -> Damages:
                 "",
                 without_chaining(text.with_members(previousDigest=flipped)),
             )
-        if at + 1 < len(texts):  # of a cut tail nothing is left that could tell
+        copied = any(other is not text and other.data == text.data for other in good.texts)
+        if at + 1 < len(texts) and not copied:  # of a cut tail nothing is left that could tell
             yield "record lost", text, "", write(good.files, log, [*texts[:at], *texts[at + 1 :]])
         for kind, other in (
             ("number higher", number + 1),
             ("number of the first", 1),
             ("number far off", 10**11),
         ):
-            if other != number:
+            # under another name it would take the next one's place, and a copy its own
+            if other != number and not (copied and log.objects):
                 yield kind, text, "", without_chaining(text.with_members(sequence=other))
         if at + 1 < len(texts):
             after = texts[at + 1]

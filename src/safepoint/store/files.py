@@ -1,0 +1,68 @@
+"""Regular files of a local disk: how they are opened without waiting or following, and what an errno means."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from safepoint.store.errors import (
+    AbsentError,
+    DeniedError,
+    NoSpaceError,
+    StoreError,
+    UnreachableError,
+    UnreadableError,
+    UnsupportedError,
+)
+
+NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+# a FIFO without a writer must not block, and a link must not be followed before it was judged
+READ = os.O_RDONLY | NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def read_small(name: str, folder: int, most: int) -> bytes | None:
+    """The bytes of a regular file in an open folder, if it has at `most` so many; None for anything else."""
+    try:
+        file = os.open(name, READ, dir_fd=folder)
+    except OSError:
+        return None
+    try:
+        status = os.fstat(file)
+        size = status.st_size
+        if not stat.S_ISREG(status.st_mode) or size > most:
+            return None
+        data = os.read(file, size + 1)
+        return data if len(data) == size else None
+    except OSError:
+        return None
+    finally:
+        os.close(file)
+
+
+def kind_of(status: os.stat_result) -> str:
+    """What something is that is no regular file, in words."""
+    tests = {"a folder": stat.S_ISDIR, "a named pipe": stat.S_ISFIFO, "a socket": stat.S_ISSOCK}
+    return next((name for name, test in tests.items() if test(status.st_mode)), "a device")
+
+
+def error_of(error: OSError, url: str, key: str, *, writing: bool = False) -> StoreError:
+    """What `error` means at `url`, where the object `key` was read, or written."""
+    problem = error.strerror or type(error).__name__
+    match error.errno:
+        case errno.ENAMETOOLONG if writing:
+            return UnsupportedError(url, "the name is too long for this file system", key, "use a shorter id")
+        case errno.EEXIST | errno.ENOTDIR | errno.EISDIR if writing:
+            return UnreadableError(url, "a file has the name of a folder, or a folder that of a file", key)
+        case errno.ENOENT if writing:
+            return AbsentError(url, "its folder was removed meanwhile", key)
+        case errno.ENOENT | errno.ENOTDIR | errno.ENAMETOOLONG:
+            return AbsentError(url, "nothing is there", key)
+        case errno.EACCES | errno.EPERM | errno.EROFS:
+            return DeniedError(url, problem, key)
+        case errno.ENOSPC | errno.EDQUOT:
+            return NoSpaceError(url, problem, key)
+        case errno.ELOOP | errno.EISDIR | errno.ENXIO | errno.ENODEV:
+            return UnreadableError(url, problem, key)
+        case _:
+            return UnreachableError(url, problem, key)

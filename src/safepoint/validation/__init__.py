@@ -1,0 +1,234 @@
+"""A validation: one pass over everything that was named, run by run and file by file.
+
+Decided here: in which order runs and files come, and that nothing is kept of a run once its findings are out. Not
+decided here: what is wrong (``reader``, ``rules``), and which findings the caller does not want to see (``selection``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from safepoint.core.fault import Fault, Place
+from safepoint.core.finding import Checked, Finding, Skipped
+from safepoint.reader import Scan, load_run, scan, scan_bytes, scan_files, scan_loose
+from safepoint.store import AbsentError, Store, StoreError
+from safepoint.store.inputs import Input, expand
+from safepoint.store.layout import run_ids
+from safepoint.store.local import LocalStore
+from safepoint.validation.results import (
+    NOTHING,
+    Count,
+    Options,
+    Result,
+    by_file,
+    findings_of,
+    refused,
+    result,
+    sound,
+)
+from safepoint.validation.sharing import side_by_side, workers
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+
+    from safepoint.selection import Selection
+
+__all__ = ["NOT_EVALUATED", "Options", "Source", "Validation", "findings_of"]
+
+Source = str | os.PathLike[str] | bytes | BinaryIO
+"""A path, pattern or URL; the bytes of one JSON text or of JSON Lines; or an open binary stream of them."""
+
+NOT_EVALUATED = frozenset({"SP001", "SP002"})
+"""Codes that say that something could not be looked at: such a validation has no result."""
+
+
+class Validation(Iterator[Finding]):
+    """One pass over inputs: iterate it for the findings; the counts are whole when it is exhausted.
+
+    Findings come as the runs of a store are read; within a run they are sorted by file, line, column and code, and so
+    are those of all loose files of one input together.
+    """
+
+    def __init__(self, inputs: Iterable[Source], options: Options) -> None:
+        self.files = 0
+        """Files and objects that were opened, or could not be."""
+        self.records = 0
+        """Readable records."""
+        self.documents = 0
+        """Readable documents: policy, facts and the like."""
+        self.faulty = 0
+        """JSON texts that are no sound record or document."""
+        self.runs = 0
+        self.codes: Counter[str] = Counter()
+        """Findings so far by code."""
+        self.severities: Counter[str] = Counter()
+        """Findings so far by severity."""
+        self.suppressed: Counter[str] = Counter()
+        """Findings that the selection left out, by its reason; they are in no other count."""
+        self.skipped: Counter[Skipped] = Counter()
+        """Rules that could not be checked, and in how many runs."""
+        self._options = options
+        self._lines_files: set[str] = set()
+        self._checked = self._check(inputs)
+        self._findings = (finding for checked in self._checked for finding in checked.findings)
+
+    def __next__(self) -> Finding:
+        return next(self._findings)
+
+    def checked(self) -> Iterator[Checked]:
+        """The same pass, run by run and file by file; what was read so is not read again as findings."""
+        return self._checked
+
+    @property
+    def evaluated(self) -> bool:
+        """Whether everything that was named could be looked at, and there was something to look at."""
+        return not NOT_EVALUATED & self.codes.keys()
+
+    def summary(self) -> dict[str, Any]:
+        """The counts as plain values."""
+        skipped = sorted(self.skipped.items(), key=lambda item: (item[0].code, item[0].reason))
+        return {
+            "files": self.files,
+            "runs": self.runs,
+            "records": self.records,
+            "documents": self.documents,
+            "faulty": self.faulty,
+            "findings": {severity: self.severities[severity] for severity in ("error", "warning", "info")},
+            "codes": dict(sorted(self.codes.items())),
+            "suppressed": dict(sorted(self.suppressed.items())),
+            "skipped": [{"code": rule.code, "reason": rule.reason, "runs": runs} for rule, runs in skipped],
+        }
+
+    def _check(self, inputs: Iterable[Source]) -> Iterator[Checked]:
+        errors = 0
+        with workers(self._options) as pool:
+            for checked, count in _everything(inputs, self._options, pool):
+                counted = self._count(checked, count)
+                errors += any(finding.severity == "error" for finding in checked.findings)
+                yield counted
+        if not self.records and not self.documents and not errors:
+            # Zero records is never a pass: a wrong path in a CI job would stay green for years.
+            nothing = Fault("SP001", "nothing to check: no Safepoint record was found")
+            yield self._count(refused(nothing, ""), NOTHING)
+
+    def _count(self, checked: Checked, count: Count) -> Checked:
+        self.files += count.objects + len(count.lines - self._lines_files)
+        self._lines_files |= count.lines
+        self.records += count.records
+        self.documents += count.documents
+        self.faulty += count.faulty
+        self.runs += count.runs
+        self.skipped.update(checked.skipped)
+        findings = checked.findings
+        if self._options.selection is not None and findings:
+            findings = tuple(finding for finding in findings if self._admit(finding, self._options.selection))
+            checked = replace(checked, findings=findings)
+        for finding in findings:
+            self.codes[finding.code] += 1
+            self.severities[finding.severity] += 1
+        return checked
+
+    def _admit(self, finding: Finding, selection: Selection) -> bool:
+        reason = None if finding.code in NOT_EVALUATED else selection.admit(finding)
+        if reason is not None:
+            self.suppressed[reason] += 1
+        return reason is None
+
+
+def _everything(
+    inputs: Iterable[Source], options: Options, pool: ProcessPoolExecutor | None
+) -> Iterator[Result]:
+    files: list[Input] = []
+    without: list[Checked] = []
+    """Stores that do not hold the one run that is wanted."""
+    found = False
+    for given in inputs:
+        if not isinstance(given, str | os.PathLike):
+            try:
+                yield from _loose(scan_bytes(given, "-", options.scrutiny), "-", options)
+            except OSError as error:
+                yield refused(Fault("SP002", str(error.strerror or error), place=Place("-")), "-"), NOTHING
+            continue
+        for source in expand([os.fspath(given)], **options.storage_options):
+            if isinstance(source, Fault):
+                yield refused(source, source.place.url if source.place else ""), NOTHING
+            elif source.keys is not None:
+                files.append(source)
+            elif options.run is not None:
+                checked, count = _one_run(source.store, options.run, options)
+                if any(finding.code == "SP001" for finding in checked.findings):
+                    without.append(checked)
+                else:
+                    found = True
+                    yield checked, count
+            else:
+                yield from _store(source, options, pool)
+    if files:
+        yield from _loose(scan_files(files, options.scrutiny), files[0].store.url, options)
+    if not found:
+        yield from ((checked, NOTHING) for checked in without)
+
+
+def _one_run(store: Store, run_id: str, options: Options) -> Result:
+    from difflib import get_close_matches
+
+    try:
+        return result(load_run(store, run_id, options.scrutiny), store, options)
+    except AbsentError:
+        near = get_close_matches(run_id, run_ids(store), n=3, cutoff=0.4)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        fault = Fault("SP001", f"the store holds no record of run {run_id!r}{hint}", place=Place(store.url))
+    except StoreError as error:
+        fault = Fault("SP002", str(error), place=Place(store.url))
+    return refused(fault, store.url), NOTHING
+
+
+def _store(source: Input, options: Options, pool: ProcessPoolExecutor | None) -> Iterator[Result]:
+    """A store's runs as they come, and then what lies loose in it."""
+    store = source.store
+    loose: list[Scan] = []
+    failure: Fault | None = None
+    try:
+        if pool is not None and isinstance(store, LocalStore):
+            loose.extend(scan_loose(store, store.files(), options.scrutiny))
+            yield from side_by_side(store, options.jobs, pool)
+        for one in (
+            scan(source, options.scrutiny) if pool is None or not isinstance(store, LocalStore) else ()
+        ):
+            if one.in_store:
+                yield result(one, store, options)
+            else:
+                loose.append(one)
+    except StoreError as error:
+        failure = Fault("SP002", str(error), place=Place(error.url))
+    yield from _loose(loose, store.url, options)
+    if failure:
+        yield refused(failure, store.url), NOTHING
+
+
+def _loose(found: Iterable[Scan], url: str, options: Options) -> Iterator[Result]:
+    """Loose texts, file by file; a run's records may lie in any of them, so all are read before anything is out."""
+    findings: defaultdict[str, list[Finding]] = defaultdict(list)
+    records: Counter[str] = Counter()
+    skipped: defaultdict[str, list[Skipped]] = defaultdict(list)
+    total = NOTHING
+    for one in found:
+        if options.run is not None and one.run_id != options.run:
+            continue
+        checked, count = result(one, None, options)
+        total = total.plus(count)
+        for place in one.texts:
+            findings[place.url] += ()
+        for finding in checked.findings:
+            findings[finding.url].append(finding)
+        skipped[next((place.url for place in one.texts), url)] += checked.skipped
+        records.update(place.url for place in sound(one))
+    for name in sorted(findings):
+        those = tuple(sorted(findings[name], key=by_file))
+        # the totals are not told apart by file: they come with the first of them
+        yield Checked("file", name, name, records[name], those, tuple(skipped[name])), total
+        total = NOTHING

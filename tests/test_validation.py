@@ -1,0 +1,112 @@
+"""One pass over everything that was named: the same findings and counts, however many processes share it."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from journals import Journal
+
+import safepoint
+from safepoint.core.digest import encode_record
+from safepoint.payloads import PayloadSchemas
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """40 runs, some of them damaged, with loose files beside them and between them."""
+    root = tmp_path / "store"
+    for number in range(40):
+        journal = Journal(f"run-{number:02}").begin()
+        journal.checkpoint(2, "cp-1", payloadSchema="agent/state@1", stateSnapshot={"count": number})
+        journal.ledger(3, "attempting").ledger(4, "committed")
+        journal.checkpoint(5, "cp-2", reason="afterEffect")
+        journal.write(root)
+        if number % 7 == 3:
+            (root / f"runs/run-{number:02}/journal/0000000004.json").unlink()
+    (root / "runs/beside.json").write_bytes(encode_record(Journal("loose").begin().values[0]))
+    (root / "notes").mkdir()
+    (root / "notes/foreign.json").write_text('{"a": 1}')
+    return root
+
+
+@pytest.mark.parametrize("with_payloads", [False, True])
+def test_several_processes_find_the_same_as_one(store: Path, tmp_path: Path, *, with_payloads: bool) -> None:
+    payloads = None
+    if with_payloads:
+        schema = {"type": "object", "properties": {"count": {"type": "integer", "maximum": 30}}}
+        (tmp_path / "state.json").write_text(json.dumps(schema))
+        payloads = PayloadSchemas.load({"agent/state@1": str(tmp_path / "state.json")})
+    alone = safepoint.validate(store, payload_schemas=payloads)
+    shared = safepoint.validate(store, payload_schemas=payloads, jobs=2)
+    assert sorted(map(str, alone)) == sorted(map(str, shared))
+    assert alone.summary() == shared.summary()
+    assert alone.summary()["runs"] == 41
+    assert alone.codes["SP301"] == 6
+    assert alone.codes["SP231"] == (9 if with_payloads else 0)
+
+
+def test_a_folder_that_may_not_be_read_hides_none_of_the_others(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from safepoint.store import DeniedError
+    from safepoint.store.local import LocalStore
+
+    scan = LocalStore._scan
+
+    def closed(self: LocalStore, folder: str, path: str) -> object:
+        if folder == "runs/run-05/journal/":
+            raise DeniedError(self.url_of(folder), "Permission denied", folder)
+        return scan(self, folder, path)
+
+    monkeypatch.setattr(LocalStore, "_scan", closed)
+    for jobs in (1, 2):
+        validation = safepoint.validate(store, jobs=jobs)
+        denied = [finding for finding in validation if finding.code == "SP002"]
+        assert [finding.url.endswith("runs/run-05/journal/") for finding in denied] == [True]
+        assert validation.runs == 40
+        assert not validation.evaluated
+
+
+def test_one_run_is_found_in_whichever_store_holds_it(store: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    Journal("elsewhere").begin().write(other)
+    validation = safepoint.validate(store, other, run="elsewhere")
+    assert list(validation) == []
+    assert (validation.runs, validation.records) == (1, 2)
+    missing = safepoint.validate(store, other, run="run-4")
+    assert [finding.code for finding in missing] == ["SP001", "SP001"]
+    assert not missing.evaluated
+
+
+def test_a_stream_that_cannot_be_read_is_a_finding() -> None:
+    class Broken(io.RawIOBase):
+        def read(self, size: int = -1) -> bytes:
+            raise OSError(5, "Input/output error")
+
+    validation = safepoint.validate(Broken())  # type: ignore[arg-type]
+    assert [(finding.code, finding.message) for finding in validation] == [("SP002", "Input/output error")]
+    assert not validation.evaluated
+
+
+def test_what_was_checked_and_the_findings_are_the_same_pass(store: Path) -> None:
+    validation = safepoint.validate(store)
+    checked = list(validation.checked())
+    assert sum(found.kind == "run" for found in checked) == 40
+    assert [found.name for found in checked if found.kind == "file"] == [
+        f"{store}/notes/foreign.json",
+        f"{store}/runs/beside.json",
+    ]
+    assert [f for found in checked for f in found.findings] == list(safepoint.validate(store))
+    assert list(validation) == []
+
+
+def test_records_named_one_by_one_are_no_whole_run(store: Path) -> None:
+    journal = store / "runs/run-00/journal"
+    picked = safepoint.validate(journal / "0000000003.json", journal / "0000000005.json")
+    assert list(picked) == []
+    assert {skipped.code for skipped in picked.skipped} >= {"SP308", "SP401"}
+    whole = safepoint.validate(f"{journal}/000000000[35].json")
+    assert [finding.code for finding in whole] == ["SP301", "SP301"]
