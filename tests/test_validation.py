@@ -110,3 +110,17 @@ def test_records_named_one_by_one_are_no_whole_run(store: Path) -> None:
     assert {skipped.code for skipped in picked.skipped} >= {"SP308", "SP401"}
     whole = safepoint.validate(f"{journal}/000000000[35].json")
     assert [finding.code for finding in whole] == ["SP301", "SP301"]
+
+
+def test_equal_run_ids_of_two_stores_are_two_runs_also_for_a_pattern(tmp_path: Path) -> None:
+    for name, ttl in (("a", 60), ("b", 90)):
+        journal = Journal("run-1").begin(ttl=ttl)
+        journal.checkpoint(2, f"cp-{name}")
+        journal.write(tmp_path / name)
+        lines = b"".join(encode_record(value) + b"\n" for value in journal.values)
+        (tmp_path / f"packed/{name}/runs/run-1").mkdir(parents=True)
+        (tmp_path / f"packed/{name}/runs/run-1/journal.jsonl").write_bytes(lines)
+    for pattern in ("[ab]/**/*.json", "packed/**/*.jsonl"):
+        validation = safepoint.validate(f"{tmp_path}/{pattern}")
+        assert list(validation) == []
+        assert validation.runs == 2

@@ -4,7 +4,8 @@ Decided here: which text is a record of which run, and what a text that is none 
 """
 
 from safepoint.reader.artifacts import gather_artifacts
-from safepoint.reader.scan import Scan, load_run, scan, scan_bytes, scan_files, scan_folder, scan_loose
+from safepoint.reader.grouping import Scan
+from safepoint.reader.scan import load_run, scan, scan_bytes, scan_files, scan_folder, scan_loose
 from safepoint.reader.texts import Scrutiny
 
 __all__ = [

@@ -1,13 +1,15 @@
-"""Stores, folders and files to runs: grouping, and what a name in a store says."""
+"""Stores, folders and files to texts, run by run: what is read in which order, and what a name in a store says.
+
+Not decided here: what a text is (``texts``, and at a glance ``glance``), and which run it belongs to (``grouping``).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby, islice
-from types import MappingProxyType
 from typing import BinaryIO
 
 from safepoint import rules
@@ -16,12 +18,12 @@ from safepoint.core.ident import decode_segment
 from safepoint.core.jsonlines import split
 from safepoint.core.kind import resembles_record
 from safepoint.core.strictjson import LIMITS, parse
-from safepoint.core.timestamp import parse_time
 from safepoint.core.version import V3
 from safepoint.model.journal import Unread
 from safepoint.model.record import Record
-from safepoint.model.run import Run, fold, fold_around
+from safepoint.model.run import fold_around
 from safepoint.reader.glance import Sight, look
+from safepoint.reader.grouping import Gathered, Scan, by_run
 from safepoint.reader.texts import UNKNOWN, USUAL, Known, Reading, Scrutiny, is_lines, read_object
 from safepoint.store import AbsentError, Entry, Store, StoreError, TooLargeError
 from safepoint.store.inputs import Input
@@ -39,94 +41,7 @@ _TRIED = 1000
 _BESIDE = frozenset({"recovery", "heartbeat", "artifact"})
 """What may lie beside a journal that is sound at a glance."""
 
-_NOT_NAMED = Unread("loose", "", None, ())
-"""Stands for what may lie beside records that were named one by one."""
-
 _LOOKS_LIKE_A_RECORD = re.compile(r"^runs/[^/]+/journal/")
-
-
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """One run, or what stands alone: a document, a foreign file, a text that names no run."""
-
-    run: Run | None
-    run_id: str | None
-    faults: tuple[Fault, ...]
-    """Of texts, structure and names; what the fold found across records is in ``run.faults``."""
-    texts: Mapping[Place, bytes]
-    """The bytes of each place, to find lines and columns in."""
-    records: int
-    documents: int
-    files: int = 0
-    """Files that were read and are not among `texts`."""
-    in_store: bool = False
-    """Whether it is a run in a folder of its own; only such runs are read one after the other."""
-
-
-@dataclass(slots=True)
-class _Gathered:
-    """What was read of one run (or of no run), before the fold."""
-
-    records: list[Record] = field(default_factory=list)
-    recovery: list[Record] = field(default_factory=list)
-    beats: list[tuple[int, str, int]] = field(default_factory=list)
-    unread: list[Unread] = field(default_factory=list)
-    faults: list[Fault] = field(default_factory=list)
-    texts: dict[Place, bytes] = field(default_factory=dict)
-    documents: int = 0
-    objects: set[Place] = field(default_factory=set)
-    """Where journal records lie that are objects of their own."""
-    picked: bool = False
-    """Whether all that was read are objects which were named one by one: others of the run may lie beside them."""
-
-    @property
-    def claimable(self) -> bool:
-        """Whether the journal lies as objects: lines beside them are a mirror, which may hold nothing of its own."""
-        objects = {r.sequence for r in self.records if r.place in self.objects}
-        return bool(objects) and all(r.sequence in objects for r in self.records if r.sequence is not None)
-
-    def _judged(self, unread: Unread) -> Unread:
-        """A file for checkpoints in which anything else was found is no file for checkpoints."""
-        place = unread.faults[0].place
-        others = (r for r in self.records if place and r.place.url == place.url and r.kind != "checkpoint")
-        only = unread.name == "checkpoints.jsonl" and not any(others)
-        return replace(unread, only_checkpoints=only)
-
-    def add(self, reading: Reading, name: KeyName | None) -> None:
-        self.texts[reading.place] = reading.data
-        self.faults.extend(reading.faults)
-        if reading.unread:
-            self.unread.append(reading.unread)
-        record = reading.record
-        if record is None:
-            self.documents += reading.identity is not None and reading.unread is None
-        elif record.kind == "heartbeat":
-            beat = record.value
-            self.beats.append((record.epoch, str(beat.get("nonce")), parse_time(beat["beatAt"])))
-        elif record.kind == "recovery":
-            self.recovery.append(record)
-        else:
-            self.records.append(record)
-            if name is not None and name.log == "journal":
-                self.objects.add(record.place)
-
-    def finish(self, run_id: str | None) -> Scan:
-        run = None
-        self.unread = [self._judged(unread) for unread in self.unread]
-        if run_id is not None and (self.records or self.recovery or self.unread):
-            run = fold(
-                run_id,
-                self.records,
-                recovery=self.recovery,
-                beats=self.beats,
-                unread=self.unread,
-                claimable=self.claimable,
-            )
-            if self.picked:
-                faults = tuple(fault for fault in run.faults if fault.code != "SP301")
-                run = replace(run, unread=(*run.unread, _NOT_NAMED), faults=faults)
-        count = len(self.records) + len(self.recovery) + len(self.beats)
-        return Scan(run, run_id, tuple(self.faults), self.texts, count, self.documents)
 
 
 def scan(source: Input, how: Scrutiny = USUAL) -> Iterator[Scan]:
@@ -166,7 +81,7 @@ def scan_loose(store: Store, entries: Iterable[Entry], how: Scrutiny = USUAL) ->
     """What lies in a store or folder beside the folders of the runs."""
     entries = list(entries)
     is_store = any(entry.key == STORE_KEY for entry in entries)
-    yield from _by_run(_read_loose(store, entries, how, named=False, in_store=is_store))
+    yield from by_run(_read_loose(store, entries, how, named=False, in_store=is_store))
 
 
 def scan_files(sources: Iterable[Input], how: Scrutiny = USUAL) -> Iterator[Scan]:
@@ -181,7 +96,7 @@ def scan_files(sources: Iterable[Input], how: Scrutiny = USUAL) -> Iterator[Scan
                 picked[reading.place.url] = source.named and not is_lines(reading.place.key)
                 yield reading
 
-    yield from _by_run(readings(), picked)
+    yield from by_run(readings(), picked)
 
 
 def scan_bytes(data: bytes | BinaryIO, url: str, how: Scrutiny = USUAL) -> Iterator[Scan]:
@@ -197,7 +112,7 @@ def scan_bytes(data: bytes | BinaryIO, url: str, how: Scrutiny = USUAL) -> Itera
     pieces: bytes | Iterable[bytes] = head
     if not isinstance(data, bytes) and lines:
         pieces = chain((head,), iter(partial(data.read, _PIECE), b""))
-    yield from _by_run(read_object(pieces, url, "stdin.jsonl" if lines else "stdin.json", None, how))
+    yield from by_run(read_object(pieces, url, "stdin.jsonl" if lines else "stdin.json", None, how))
 
 
 def load_run(store: Store, run_id: str, how: Scrutiny = USUAL) -> Scan:
@@ -210,7 +125,7 @@ def load_run(store: Store, run_id: str, how: Scrutiny = USUAL) -> Scan:
     entries = list(store.list(run_prefix(run_id)))
     if entries:
         return _stored_run(store, entries, how, _description(store))
-    for found in _by_run(_read_loose(store, store.list(), how, named=False)):
+    for found in by_run(_read_loose(store, store.list(), how, named=False)):
         if found.run_id == run_id and found.run is not None:
             return found
     raise AbsentError(
@@ -251,7 +166,7 @@ def _stored_run(
     held, known = _at_a_glance(store, entries, how) if how.glance else ({}, {})
     if isinstance(known, Scan):
         return known
-    gathered = _Gathered()
+    gathered = Gathered()
     if description:
         gathered.unread.append(description)
     run_id: str | None = None
@@ -378,20 +293,3 @@ def _read(
             (fault,),
         )
         yield Reading(place, b"", faults=(fault,), unread=hidden)
-
-
-def _by_run(readings: Iterable[Reading], picked: Mapping[str, bool] = MappingProxyType({})) -> Iterator[Scan]:
-    """Loose texts by the run that they name; a broken one that names none may hide records of any of them."""
-    runs: dict[str, _Gathered] = {}
-    rest = _Gathered()
-    for reading in readings:
-        if reading.run_id is not None and (reading.record or reading.unread):
-            runs.setdefault(reading.run_id, _Gathered()).add(reading, None)
-        else:
-            rest.add(reading, None)
-    for run_id, gathered in runs.items():
-        gathered.unread.extend(rest.unread)
-        gathered.picked = all(picked.get(place.url, False) for place in gathered.texts)
-        yield gathered.finish(run_id)
-    if rest.texts:
-        yield rest.finish(None)
