@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from safepoint.api import Finding as Finding
     from safepoint.api import InputRefusedError as InputRefusedError
     from safepoint.api import Migrated as Migrated
+    from safepoint.api import PayloadSchemas as PayloadSchemas
+    from safepoint.api import Selection as Selection
     from safepoint.api import SeveralStoresError as SeveralStoresError
     from safepoint.api import Store as Store
     from safepoint.api import StoreError as StoreError
@@ -35,6 +37,8 @@ __all__ = [
     "Finding",
     "InputRefusedError",
     "Migrated",
+    "PayloadSchemas",
+    "Selection",
     "SeveralStoresError",
     "Store",
     "StoreError",

@@ -39,6 +39,8 @@ __all__ = [
     "Finding",
     "InputRefusedError",
     "Migrated",
+    "PayloadSchemas",
+    "Selection",
     "SeveralStoresError",
     "Store",
     "StoreError",
@@ -55,7 +57,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Types for annotations and isinstance; most callers need neither, and their rooms cost start-up time.
+    # Most callers need none of them, and their rooms cost start-up time.
     if name == "Decision":
         from safepoint.guard import Decision
 
@@ -64,6 +66,14 @@ def __getattr__(name: str) -> Any:
         from safepoint.migrate import Migrated
 
         return Migrated
+    if name == "PayloadSchemas":
+        from safepoint.payloads import PayloadSchemas
+
+        return PayloadSchemas
+    if name == "Selection":
+        from safepoint.selection import Selection
+
+        return Selection
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -117,11 +127,24 @@ def validate(
     Returns:
         An iterator of findings that also counts: see `Validation`. That nothing could be checked is a finding too
         (SP001, SP002); nothing is raised for bad input. Of a store one run is in memory at a time.
+
+    Raises:
+        TypeError: `selection` or `payload_schemas` is a text, a list or a mapping: each has its own type.
     """
+    # by what they can do: to import their rooms only to ask would cost every start
+    if selection is not None and not hasattr(selection, "admit"):
+        raise TypeError(_no_such("selection", selection, 'Selection(select=["SP3"])'))
+    if payload_schemas is not None and not hasattr(payload_schemas, "check"):
+        wanted = 'PayloadSchemas.load({"support-agent/state@4": "state-4.json"})'
+        raise TypeError(_no_such("payload_schemas", payload_schemas, wanted))
     options = Options(
         run, artifacts, selection, payload_schemas, excerpts, engine, jobs, dict(storage_options or {})
     )
     return Validation(inputs, options)
+
+
+def _no_such(argument: str, value: object, wanted: str) -> str:
+    return f"{argument}: got a {type(value).__name__}, expected such as safepoint.{wanted}"
 
 
 def migrate(data: bytes | Mapping[str, Any], to: str = "v3", allow_loss: bool = False) -> Migrated:

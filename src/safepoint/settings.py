@@ -266,11 +266,14 @@ class _Reader:
             raise self._wrong(key, 'expected a name like "support-agent/state@4", with a version')
         if isinstance(value, str):
             return self._file(key, value)
-        parts = self._table(key, value)
-        if not parts:
-            raise self._wrong(key, f"expected the path of a schema, or one for {' or '.join(SNAPSHOTS)}")
-        self._known(key, parts, SNAPSHOTS)
-        return {member: self._file(f"{key}.{member}", path) for member, path in parts.items()}
+        if not isinstance(value, dict) or not value:
+            found = "an empty table" if value == {} else _found(value)
+            parts = " and ".join(SNAPSHOTS)
+            raise self._wrong(
+                key, f"expected the path of a schema, or a table with paths for {parts}; found {found}"
+            )
+        self._known(key, value, SNAPSHOTS)
+        return {member: self._file(f"{key}.{member}", path) for member, path in value.items()}
 
 
 _PER_PATH: Mapping[str, str] = {

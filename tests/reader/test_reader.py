@@ -313,3 +313,15 @@ def test_a_uri_that_leads_out_of_the_store_is_known_as_such(uri: str) -> None:
 @pytest.mark.parametrize("uri", ["artifacts/x", "s3://bucket/../x", "https://example.org/x", "a..b/c", "..."])
 def test_other_uris_are_not(uri: str) -> None:
     assert not leads_outside(uri)
+
+
+def test_one_indented_text_under_the_name_of_lines_is_one_fault(tmp_path: Path) -> None:
+    value = Journal().begin().values[0]
+    (tmp_path / "pretty.jsonl").write_text(json.dumps(value, indent=2))
+    (tmp_path / "torn.jsonl").write_text(json.dumps(value, indent=2)[:-2])
+    store = open_store(str(tmp_path))
+    [pretty] = scan_files([Input(store, ("pretty.jsonl",), named=True)])
+    assert [(fault.code, fault.offset) for fault in pretty.faults] == [("SP103", 0)]
+    assert ".json" in pretty.faults[0].message
+    [torn] = scan_files([Input(store, ("torn.jsonl",), named=True)])
+    assert len(torn.faults) > 1

@@ -7,7 +7,7 @@ decided here: which options there are (``cli.validate``).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -185,7 +185,7 @@ class Accepted:
         elif not evaluated:
             note(f"{self._write_to}: not written, since not everything could be looked at")
         else:
-            write_file(self._write_to, self.baseline.encode(looked_for, self._before))
+            write_file(self._write_to, self.baseline.encode(looked_for, self._before), "the baseline")
             if not quiet:
                 number = self.baseline.found.total()
                 them = "it" if number == 1 else "them"
@@ -203,6 +203,22 @@ def _gone(path: str, gone: Mapping[Known, int]) -> str:
     remedy = f"--write-baseline {quote(path)} takes {'it' if number == 1 else 'them'} out"
     said = f"{path}: {count(number, 'finding')} of it {verb} no longer there; {remedy}"
     return "\n".join([said, *lines, *more])
+
+
+def unlooked_for(settings: Settings) -> Iterator[str]:
+    """What was selected and cannot be found as things are set, a line for each reason."""
+    selected = settings.select or frozenset()
+    unmet = {
+        "as no payload schemas are configured": _OF_PAYLOADS if not settings.payload_schemas else frozenset(),
+        "without --artifacts": _OF_ARTIFACTS if not settings.artifacts else frozenset(),
+    }
+    for why, codes in unmet.items():
+        if missed := sorted(selected & codes):
+            yield f"{', '.join(missed)}: selected, but not looked for {why}"
+
+
+_OF_PAYLOADS = frozenset({"SP231", "SP232"})
+_OF_ARTIFACTS = frozenset({"SP515", "SP516", "SP517"})
 
 
 def selection_of(settings: Settings, accepted: Accepted | None) -> Selection | None:

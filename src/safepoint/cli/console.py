@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar, cast
 
 import click
 
+from safepoint.cli.completion import complete_runs
 from safepoint.core.timestamp import parse_time
 from safepoint.render.overview import quote
 from safepoint.render.terminal import Screen
@@ -64,6 +65,20 @@ LOCATION = click.Path(readable=False, allow_dash=True)
 """A path or URL, which a shell completes as a path; whether it can be read is said once it is."""
 
 
+class WholeNumber(click.IntRange):
+    """A whole number of at least `least`, and in plain words what is none."""
+
+    def __init__(self, least: int) -> None:
+        super().__init__(min=least)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As click does it."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"expected a whole number of at least {self.min}, found {value!r}", param, ctx)
+
+
 def format_option(command: _Command) -> _Command:
     """``--format text|json``."""
     kinds = click.Choice(["text", "json"])
@@ -109,7 +124,9 @@ def one_store(command: str, *options: str) -> Iterator[None]:
 
 def run_option(command: _Command) -> _Command:
     """``--run RUN``; `named_run` refuses its absence, as only an open store can say which runs there are."""
-    return click.option("--run", "run_id", metavar="RUN", help="Which run; must be given.")(command)
+    return click.option(
+        "--run", "run_id", metavar="RUN", shell_complete=complete_runs, help="Which run; must be given."
+    )(command)
 
 
 def named_run(command: str, store: Store, run_id: str | None) -> str:

@@ -10,6 +10,7 @@ from safepoint import api
 from safepoint.cli.console import (
     LOCATION,
     Command,
+    WholeNumber,
     format_option,
     named_run,
     now_option,
@@ -58,9 +59,7 @@ GOALS = ("continue", "retry_step", "roll_back", "unwind", "inspect")
 @click.option("--goal", type=click.Choice(GOALS), help="What is wanted of the run; default: continue.")
 @click.option("--checkpoint", metavar="ID", help="Start from this checkpoint instead of the newest.")
 @click.option("--step", metavar="NAME", help="The step to try again.")
-@click.option(
-    "--epoch", type=click.IntRange(min=1), metavar="N", help="The lease epoch that the caller holds."
-)
+@click.option("--epoch", type=WholeNumber(1), metavar="N", help="The lease epoch that the caller holds.")
 @click.option("--actor", metavar="WHO", help="Who asks.")
 @now_option
 @format_option

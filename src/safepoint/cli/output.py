@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from safepoint.cli.console import write
+from safepoint.cli.console import CannotEvaluate, write
 from safepoint.store.base import TEMPORARY
 
 STDOUT = "-"
@@ -28,44 +28,50 @@ def opened(output: str, *, for_people: bool) -> Iterator[Callable[[str], None]]:
     if output == STDOUT:
         yield write if for_people else lambda piece: write(_encode(piece))
     else:
-        with _replacing(output) as file:
+        with _replacing(output, "the report") as file:
             yield lambda piece: _put(file, piece)
 
 
-def write_file(path: str, data: bytes) -> None:
-    """Writes a whole file."""
-    with _replacing(path) as file:
+def write_file(path: str, data: bytes, what: str) -> None:
+    """Writes a whole file.
+
+    Args:
+        path: where to.
+        data: its content.
+        what: what it is, to be told where it cannot be written.
+    """
+    with _replacing(path, what) as file:
         file.write(data)
 
 
 @contextmanager
-def _replacing(path: str) -> Iterator[BinaryIO]:
+def _replacing(path: str, what: str) -> Iterator[BinaryIO]:
     from pathlib import Path
 
-    if Path(path).exists() and not Path(path).is_file():
-        # a device or a pipe: there is nothing to replace
-        try:
-            with Path(path).open("wb") as stream:
-                yield stream
-        except OSError as error:
-            error.filename = error.filename or path  # a write knows no name
-            raise
-        return
     target = Path(path).resolve()  # a link goes on to be one
     # by such a name no store takes it for one of its objects
     temporary = target.with_name(TEMPORARY + os.urandom(8).hex())
     try:
+        if Path(path).exists() and not Path(path).is_file():
+            # a device or a pipe: there is nothing to replace
+            with Path(path).open("wb") as stream:
+                yield stream
+            return
         with temporary.open("xb") as file:
             if target.exists():
                 temporary.chmod(target.stat().st_mode & 0o7777)
             yield file
         temporary.replace(target)
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        if error.filename in {None, str(temporary)}:
-            error.filename = path  # of the temporary name nobody knows anything
+        # a write knows no name, and of the temporary one nobody knows anything
+        if error.filename in {None, path, str(temporary)}:
+            raise CannotEvaluate(f"{path}: {what} could not be written: {error.strerror}") from error
         raise
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # a folder that is not there, or may not be written, has none
+            temporary.unlink()
 
 
 def _encode(piece: str) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from safepoint import schemas
+from safepoint.cli.completion import complete_kinds
 from safepoint.cli.console import Command, write
 from safepoint.cli.examples import example
 from safepoint.core.version import V1, V2, V3, Version
@@ -17,7 +18,7 @@ VERSIONS = {str(version): version for version in (V1, V2, V3)}
     cls=Command,
     examples=["safepoint schema checkpoint > checkpoint.schema.json", "safepoint schema facts --example"],
 )
-@click.argument("kind", metavar="[KIND]", required=False)
+@click.argument("kind", metavar="[KIND]", required=False, shell_complete=complete_kinds)
 @click.option(
     "--version",
     type=click.Choice(list(VERSIONS)),

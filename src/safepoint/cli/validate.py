@@ -26,8 +26,10 @@ from safepoint.cli.choices import (
     selection_of,
     settings_of,
     storage_options,
+    unlooked_for,
 )
-from safepoint.cli.console import LOCATION, CannotEvaluate, Command, note, open_input, screen
+from safepoint.cli.completion import complete_codes, complete_runs
+from safepoint.cli.console import LOCATION, CannotEvaluate, Command, WholeNumber, note, open_input, screen
 from safepoint.cli.output import STDOUT, opened
 from safepoint.render.findings import summary_text
 from safepoint.render.report import RANKS, Context
@@ -37,8 +39,6 @@ from safepoint.settings import ENGINES, FAIL_ON, FORMATS, Settings
 from safepoint.version import __version__
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from safepoint.core.finding import Checked, Severity
     from safepoint.render.report import Report
     from safepoint.rules import Excerpts
@@ -48,21 +48,6 @@ FEW = 100
 _ALLOCATIONS = 100_000
 """Containers that may be made before unreachable ones are looked for."""
 FOR_PEOPLE = frozenset({"text", "github"})
-
-
-def _complete_codes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG001 - click's
-    """Codes and their names, behind the last comma of what is there already."""
-    from click.shell_completion import CompletionItem
-
-    before, comma, word = incomplete.rpartition(",")
-    words = {known.id: known for known in catalogue.codes()} | {
-        known.name: known for known in catalogue.codes()
-    }
-    return [
-        CompletionItem(before + comma + name, help=known.summary if name == known.id else known.id)
-        for name, known in words.items()
-        if name.lower().startswith(word.lower()) and (word or name == known.id)
-    ]
 
 
 def _codes(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> frozenset[str] | None:
@@ -83,7 +68,7 @@ def _codes(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -
 
 def _codes_option(name: str, help_text: str) -> Callable[[Any], Any]:
     return click.option(
-        name, multiple=True, metavar="CODES", callback=_codes, shell_complete=_complete_codes, help=help_text
+        name, multiple=True, metavar="CODES", callback=_codes, shell_complete=complete_codes, help=help_text
     )
 
 
@@ -124,11 +109,13 @@ def _codes_option(name: str, help_text: str) -> Callable[[Any], Any]:
     is_flag=True,
     help="The names in --files-from end with NUL, as git and find print them with -z.",
 )
-@click.option("--run", "run_id", metavar="RUN", help="Only this run of a store.")
+@click.option(
+    "--run", "run_id", metavar="RUN", shell_complete=complete_runs, help="Only this run of a store."
+)
 @click.option(
     "--artifacts/--no-artifacts",
     default=None,
-    help="Also read the artifacts in the store, and compare size and digest.",
+    help="Also read the artifacts in the store, and compare size and digest; else nobody looks at them.",
 )
 @click.option(
     "--storage-option",
@@ -137,7 +124,8 @@ def _codes_option(name: str, help_text: str) -> Callable[[Any], Any]:
     help="Handed to fsspec with every URL. A VALUE that is JSON is what it says, any other is text. Repeatable.",
 )
 @_codes_option(
-    "--select", "Only these: codes, their beginnings (SP3) or names, with commas between them. Repeatable."
+    "--select",
+    "Only these: codes, their beginnings (SP3) or names, with commas or blanks between them. Repeatable.",
 )
 @_codes_option("--ignore", "Not these; wins over --select. SP001 and SP002 always count. Repeatable.")
 @click.option(
@@ -165,26 +153,27 @@ def _codes_option(name: str, help_text: str) -> Callable[[Any], Any]:
 )
 @click.option(
     "--limit",
-    type=click.IntRange(min=0),
+    type=WholeNumber(0),
     metavar="N",
     help=f"Show at most N findings of one code; all are counted. 0: all.  [default: {FEW}, for programs all]",
 )
 @click.option(
     "--max-findings",
-    type=click.IntRange(min=0),
+    type=WholeNumber(0),
     metavar="N",
     help="Show at most N findings; all are counted. 0: all.",
 )
 @click.option(
     "--show-values/--mask-values",
     default=None,
-    help="Show the accused lines as they are. They may hold payloads, which are masked otherwise.",
+    help="Show the accused lines, as they are, or with values masked, which may be payloads.  "
+    "[default: masked, and only on a terminal]",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Only findings: no counts, no notes, no progress.")
 @click.option(
     "--jobs",
     "-j",
-    type=click.IntRange(min=0),
+    type=WholeNumber(0),
     metavar="N",
     help="Processes that check. 0: one for each processor.  [default: 1]",
 )
@@ -197,7 +186,8 @@ def _codes_option(name: str, help_text: str) -> Callable[[Any], Any]:
     "--config",
     type=LOCATION,
     metavar="FILE",
-    help="The settings.  [default: the nearest safepoint.toml, or pyproject.toml that has some]",
+    help="The settings.  [default: the nearest safepoint.toml, or pyproject.toml that has some, in the working folder "
+    "or above; never beside what is checked]",
 )
 @click.option("--no-config", is_flag=True, help="No settings but these options.")
 @click.pass_context
@@ -225,6 +215,10 @@ def command(
     settings = settings_of(given)
     names = inputs_of(inputs, files_from, null=null)
     options = storage_options(storage_option)
+    if output != STDOUT or write_baseline is not None:
+        from safepoint.cli.targets import check_targets
+
+        check_targets(output, write_baseline, names, files_from, settings)
     payloads = payloads_of(settings)
     accepted = None
     if settings.baseline or write_baseline:
@@ -243,7 +237,7 @@ def command(
         jobs=_jobs(settings.jobs),
         storage_options=options,
     )
-    threshold = _threshold(settings.fail_on)
+    threshold, here = _threshold(settings.fail_on), _here()
     context = Context(
         describe=catalogue.code,
         summary=validation.summary,
@@ -253,12 +247,17 @@ def command(
         evaluated=lambda: validation.evaluated,
         status=lambda: _status(validation, threshold),
         fail_on=threshold,
-        base=_here(),
+        here=here,
+        base=_base(shape, here),
+        settings=settings.path,
         version=__version__,
         most=settings.max_findings or 0,
         most_of_a_code=settings.limit if settings.limit is not None else FEW * (shape in FOR_PEOPLE),
         quiet=quiet,
     )
+    if not quiet:
+        for line in unlooked_for(settings):
+            note(line)
     with opened(output, for_people=shape in FOR_PEOPLE) as put:
         for piece in _report(shape)(_watched(validation, quiet=quiet), context):
             put(piece)
@@ -282,8 +281,8 @@ def _report(shape: str) -> Report:
 
 def _excerpts(settings: Settings, shape: str, out: Screen) -> Excerpts:
     """Lines are shown where somebody looks at them, or asks for them; some formats want to know where they end."""
-    if settings.show_values:
-        return "plain"
+    if settings.show_values is not None:
+        return "plain" if settings.show_values else "masked"
     return "masked" if out.width is not None or shape in {"sarif", "junit", "github"} else "none"
 
 
@@ -295,6 +294,14 @@ def _here() -> str:
     with suppress(FileNotFoundError):
         return os.path.realpath(".")
     return ""  # the working folder was removed; URLs and absolute paths can still be checked
+
+
+def _base(shape: str, here: str) -> str:
+    if shape not in {"github", "sarif"}:
+        return here  # the others name files as the user did
+    from safepoint.cli.base import base_of
+
+    return base_of(shape, here)
 
 
 def _watched(validation: api.Validation, *, quiet: bool) -> Iterable[Checked]:

@@ -29,7 +29,13 @@ _TRIALS: tuple[Any, ...] = (None, {}, [], "", 0)
 
 @dataclass(frozen=True, slots=True)
 class PayloadSchemas:
-    """The payload schemas of a project, compiled once for as many records as there are."""
+    """The payload schemas of a project, compiled once for as many records as there are.
+
+    Example::
+
+        schemas = safepoint.PayloadSchemas.load({"support-agent/state@4": "schemas/state-4.json"})
+        found = safepoint.validate("store", payload_schemas=schemas)
+    """
 
     _compiled: Mapping[str, Mapping[str, _Compiled]] = field(default_factory=dict)
     """Name and version of a schema to what judges each snapshot."""

@@ -1,7 +1,7 @@
 """What is said of a payload that breaks its schema: what was expected, and never what the payload holds.
 
-Decided here: words and pointers. A bound or a pattern is the schema's and is shown; a value is the user's and is not,
-nor is a list of allowed values, since it may hold what somebody wanted hidden.
+Decided here: words and pointers. What is the schema's is shown where it is short: a bound, a pattern, the values that
+it allows. What the payload holds is not, but how long it is and how much of it there is.
 """
 
 from __future__ import annotations
@@ -18,18 +18,21 @@ if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
 _LONGEST = 60
-"""Characters of a name or a pattern that are shown."""
+"""Characters of a name, a pattern or an allowed value that are shown."""
+
+_MOST = 5
+"""Allowed values that are listed."""
 
 _BOUNDS = {
-    "minimum": "a number of at least {}",
-    "maximum": "a number of at most {}",
-    "exclusiveMinimum": "a number greater than {}",
-    "exclusiveMaximum": "a number less than {}",
-    "multipleOf": "a multiple of {}",
-    "minLength": "a length of at least {}",
-    "maxLength": "a length of at most {}",
+    "minimum": ("a number of at least {}", "a smaller one"),
+    "maximum": ("a number of at most {}", "a greater one"),
+    "exclusiveMinimum": ("a number greater than {}", "one that is not"),
+    "exclusiveMaximum": ("a number less than {}", "one that is not"),
+    "multipleOf": ("a multiple of {}", "a number that is none"),
 }
 _COUNTS = {
+    "minLength": ("at least", "character"),
+    "maxLength": ("at most", "character"),
     "minItems": ("at least", "item"),
     "maxItems": ("at most", "item"),
     "minProperties": ("at least", "member"),
@@ -76,7 +79,7 @@ def _said(error: ValidationError) -> str:
             names = [bound] if isinstance(bound, str) else bound
             return f"expected {' or '.join(map(str, names))}, found {found}"
         case "enum" | "const":
-            return f"expected a value that the schema lists, found another: {found}"
+            return f"expected {_allowed(bound if keyword == 'enum' else [bound])}, found another: {found}"
         case "pattern":
             return f"expected text that fits {_quote(bound)}, found {found}"
         case "anyOf":
@@ -89,10 +92,12 @@ def _said(error: ValidationError) -> str:
         case None | "not" if not bound:
             return f"expected nothing here, found {found}"
         case _ if keyword in _BOUNDS:
-            return f"expected {_BOUNDS[keyword].format(bound)}, found {found}"
+            wanted, other = _BOUNDS[keyword]
+            return f"expected {wanted.format(bound)}, found {other}"
         case _ if keyword in _COUNTS:
             how, what = _COUNTS[keyword]
-            return f"expected {how} {bound} {what}{'' if bound == 1 else 's'}, found {found}"
+            value: Any = error.instance
+            return f"expected {how} {bound} {what}{'' if bound == 1 else 's'}, found {len(value)}"
         case _:
             return f"breaks {keyword}: found {found}"
 
@@ -106,6 +111,19 @@ def _missing(error: ValidationError) -> str:
         wanted = [name for names in lists for name in names]
     absent = [str(name) for name in wanted if name not in value]
     return next((name for name in absent if error.message.startswith(repr(name))), absent[0])
+
+
+def _allowed(values: list[Any]) -> str:
+    """What the schema allows, where that is short."""
+    short = [v for v in values if v is None or isinstance(v, bool | int | float) or _is_short(v)]
+    if not values or len(short) < len(values) or len(values) > _MOST:
+        return "a value that the schema lists"
+    *first, last = (json.dumps(value) for value in values)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _is_short(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= _LONGEST
 
 
 def _found(value: Any) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +17,7 @@ from safepoint.core.digest import digest_stored
 from safepoint.core.fault import Fault, Place
 from safepoint.core.jsonlines import parse_lines
 from safepoint.core.kind import Identity, recognise
-from safepoint.core.strictjson import parse
+from safepoint.core.strictjson import LIMITS, parse
 from safepoint.core.version import CURRENT
 from safepoint.model.journal import Unread
 from safepoint.model.record import Record
@@ -94,6 +95,12 @@ def read_object(
         known: by their lines, the texts that need no look at all.
     """
     if is_lines(key):
+        data, indented = _indented(data)
+        if indented:
+            message = "one JSON text over several lines: expected a record on each line, or a name with .json"
+            wrong = Fault("SP103", message, offset=0)
+            yield _reading(Place(url, key), b"", None, (wrong,), name, how)
+            return
         lines = 0
         for line, value, faults in parse_lines(data, known=known):
             place = Place(url, key, line.number, line.offset)
@@ -113,6 +120,23 @@ def read_object(
             return
         value, faults = parse(text)
         yield _reading(Place(url, key), text, value, faults, name, how)
+
+
+def _indented(data: bytes | Iterable[bytes]) -> tuple[bytes | Iterable[bytes], bool]:
+    """The same data, and whether it is no JSON Lines but one text, indented for people: a fault, and not one a line."""
+    pieces = iter((data,)) if isinstance(data, bytes) else iter(data)
+    head = next(pieces, b"")
+    rest = chain((head,), pieces)
+    if not head.startswith((b"{\n", b"{\r\n", b"[\n", b"[\r\n")):
+        return rest, False
+    held: list[bytes] = []
+    length = 0
+    for piece in rest:
+        held.append(piece)
+        length += len(piece)
+        if length > LIMITS.size:
+            return chain(held, rest), False
+    return held, not parse(b"".join(held))[1]
 
 
 def _known(place: Place, data: bytes, known: Known) -> Reading:

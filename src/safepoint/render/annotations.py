@@ -4,7 +4,7 @@ Decided here: one command a finding, in the order of the check, then the counts 
 errors, ten warnings and ten notices of a step, and counts each level by itself, so that warnings never crowd out
 errors and nothing need wait to be sorted. Use ``--format sarif`` for more.
 
-Only files below the folder of the check can be annotated; for any other the place goes into the message.
+Only files of the repository can be annotated, by their path in it; for any other the place goes into the message.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _command(finding: Finding, context: Context) -> str:
     message = plain(finding.message)
     if finding.pointer:
         message += f" (at {plain(finding.pointer)})"
-    path = path_below(finding.url, context.base)
+    path = path_below(finding.url, context.base, context.here)
     if path is not None:
         properties = {"file": plain(path), "line": finding.line, "col": finding.column}
         if finding.excerpt is not None and finding.excerpt.columns:

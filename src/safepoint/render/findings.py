@@ -18,7 +18,8 @@ FINDING
 SUMMARY
     ``files``, ``runs``, ``records``, ``documents``, ``faulty`` (texts that are no sound record), ``findings`` (by
     severity), ``codes`` (by code), ``suppressed`` (by reason; these are not among the findings), ``skipped`` (a list of
-    code, reason, runs: rules that were not checked), ``hidden`` (counted, but over a limit and so not listed).
+    code, reason, runs: rules that were not checked), ``hidden`` (counted, but over a limit and so not listed),
+    ``settings`` (path of the file with the settings that were gone by; null: there was none).
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
 
 NOUNS: Mapping[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
 """What a finding of each severity is called."""
+
+BASELINE = "baseline"
+"""Why a finding is suppressed that was known before (``selection.KNOWN``)."""
 
 
 def finding_text(finding: Finding, name: str, screen: Screen) -> str:
@@ -125,7 +129,8 @@ def _verdict(summary: Mapping[str, Any], screen: Screen) -> str:
     if said:
         return ", ".join(said)
     if summary["records"] or summary["documents"]:
-        return screen.paint("nothing wrong", "green")
+        known = summary.get("suppressed", {}).get(BASELINE)
+        return screen.paint("nothing new" if known else "nothing wrong", "green")
     return "nothing checked"
 
 

@@ -1,7 +1,7 @@
 """``--format junit``: JUnit XML, as Jenkins, GitLab and other CI servers read it.
 
-Decided here: a test suite for each store, and one for the loose files that follow one another; in it a test case for
-each run or file that was checked, clean ones too. What fails by ``--fail-on`` is one ``<failure>`` with all of its
+Decided here: a test suite for each store, and a last one for all loose files; in it a test case for each run or file
+that was checked, clean ones too. What fails by ``--fail-on`` is one ``<failure>`` with all of its
 lines, for most readers show only a case's first; where something could not be looked at, it is an ``<error>``: nobody
 knows whether it would have failed. Milder findings and rules that were skipped are the case's ``<system-out>``. A
 case is never ``<skipped>``, for something of it was checked.
@@ -9,15 +9,16 @@ case is never ``<skipped>``, for something of it was checked.
 Counts and failures are of all findings, also of those that a limit hides: a limit must not make a case pass.
 
 The attributes of a suite come before its cases and count them, so that a suite waits in a temporary file until it is
-whole.
+whole: a store's until the next store, that of the files until the end.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from contextlib import ExitStack
+from typing import Self
 
 from safepoint.core.finding import Checked, Finding
 from safepoint.render.findings import finding_text
@@ -39,49 +40,66 @@ _SPACE = str.maketrans({"\t": "&#9;", "\n": "&#10;", "\r": "&#13;"})
 """White space that an attribute would lose."""
 
 
+FILES = "files"
+"""The suite of what lies in no run of a store."""
+
+
 def junit_report(checked: Iterable[Checked], context: Context) -> Iterator[str]:
     """A document of test suites."""
-    import tempfile
-
     limit = Limit(context)
+    seconds = context.seconds or (lambda: 0.0)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="safepoint validate">\n'
-    for name, members in groupby(checked, key=_suite_name):
-        with tempfile.SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="") as cases:
-            suite = _Suite(name)
-            begin = context.seconds() if context.seconds else None
-            for found in members:
-                cases.write(_xml(suite.case(found, context, limit)))
-            yield _xml(
-                suite.opening(None if begin is None or not context.seconds else context.seconds() - begin)
-            )
-            cases.seek(0)
-            while piece := cases.read(_IN_MEMORY):
-                yield piece
-        yield "  </testsuite>\n"
+    with _Suite(FILES) as files, ExitStack() as stores:
+        store, before = None, seconds()
+        for found in checked:
+            if found.kind == "run" and (store is None or store.name != found.url):
+                if store is not None:
+                    yield from store.whole(context)
+                stores.close()
+                store = stores.enter_context(_Suite(found.url))
+            suite = store if store is not None and found.kind == "run" else files
+            suite.add(found, context, limit)
+            suite.seconds += (now := seconds()) - before
+            before = now
+        if store is not None:
+            yield from store.whole(context)
+        if files.tests:
+            yield from files.whole(context)
     yield "</testsuites>\n"
 
 
-def _suite_name(found: Checked) -> str:
-    return found.url if found.kind == "run" else "files"
-
-
-@dataclass(slots=True)
 class _Suite:
-    """The counts of a suite while its cases are written."""
+    """A suite while its cases are written: to a file, for its counts come before them."""
 
-    name: str
-    tests: int = 0
-    failures: int = 0
-    errors: int = 0
+    def __init__(self, name: str) -> None:
+        import tempfile
 
-    def opening(self, seconds: float | None) -> str:
-        """The start tag."""
-        time = {} if seconds is None else {"time": f"{seconds:.3f}"}
+        self.name = name
+        self.tests = self.failures = self.errors = 0
+        self.seconds = 0.0
+        self._cases = tempfile.SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cases.close()
+
+    def add(self, found: Checked, context: Context, limit: Limit) -> None:
+        """Writes the case of `found`."""
+        self._cases.write(_xml(self._case(found, context, limit)))
+
+    def whole(self, context: Context) -> Iterator[str]:
+        """The suite, in pieces."""
+        time = {"time": f"{self.seconds:.3f}"} if context.seconds else {}
         counts = {"tests": self.tests, "failures": self.failures, "errors": self.errors, "skipped": 0}
-        return f"  <testsuite {_attributes({'name': plain(self.name), **counts, **time})}>\n"
+        yield _xml(f"  <testsuite {_attributes({'name': plain(self.name), **counts, **time})}>\n")
+        self._cases.seek(0)
+        while piece := self._cases.read(_IN_MEMORY):
+            yield piece
+        yield "  </testsuite>\n"
 
-    def case(self, found: Checked, context: Context, limit: Limit) -> str:
-        """The test case of `found`."""
+    def _case(self, found: Checked, context: Context, limit: Limit) -> str:
         unseen = [f for f in found.findings if f.code in NOT_EVALUATED]
         failing = [f for f in found.findings if f.code not in NOT_EVALUATED and context.fails(f)]
         milder = [f for f in found.findings if f.code not in NOT_EVALUATED and not context.fails(f)]
@@ -92,7 +110,7 @@ class _Suite:
         inside = [
             *_outcome("error", unseen, context, limit),
             *_outcome("failure", failing, context, limit),
-            *_output([*_shown(milder, context, limit), *_skipped(found, context)]),
+            *_output([*_shown(milder, context, limit), *_skipped(found)]),
         ]
         head = f"    <testcase {_attributes({'classname': plain(self.name), 'name': plain(found.name) or 'inputs'})}"
         return "\n".join([f"{head}>", *inside, "    </testcase>\n"]) if inside else f"{head}/>\n"
@@ -119,11 +137,11 @@ def _shown(findings: Sequence[Finding], context: Context, limit: Limit) -> list[
     return [*lines, *([f"{hidden:,} more not shown"] if hidden else [])]
 
 
-def _skipped(found: Checked, context: Context) -> list[str]:
-    return [
-        f"not checked: {skipped.code} {context.name(skipped.code)}: {plain(skipped.reason)}"
-        for skipped in found.skipped
-    ]
+def _skipped(found: Checked) -> list[str]:
+    reasons: defaultdict[str, list[str]] = defaultdict(list)
+    for skipped in found.skipped:
+        reasons[skipped.reason].append(skipped.code)
+    return [f"not checked, as {plain(why)}: {', '.join(codes)}" for why, codes in reasons.items()]
 
 
 def _output(lines: list[str]) -> list[str]:

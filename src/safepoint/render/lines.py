@@ -75,13 +75,14 @@ def _head(text: str, room: int) -> str:
     """As much of the beginning as fits, with a mark where something is left out."""
     if cells(text) <= room:
         return text
-    return "".join(_fitting(text, room - 1)) + "…" if room > 0 else ""
+    # a mask that begins there is a mark already
+    return "".join(_fitting(text, room - 1)).rstrip("…") + "…" if room > 0 else ""
 
 
 def _tail(text: str, room: int) -> str:
     if cells(text) <= room:
         return text
-    return "…" + "".join(reversed(list(_fitting(reversed(text), room - 1)))) if room > 0 else ""
+    return "…" + "".join(reversed(list(_fitting(reversed(text), room - 1)))).lstrip("…") if room > 0 else ""
 
 
 def _fitting(letters: Iterable[str], room: int) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""What a file is called where other programs look it up: a path below the folder of the check, or a URI (RFC 3986).
+"""What a file is called where other programs look it up: a path below some folder, or a URI (RFC 3986).
 
 Decided here: which names are paths, which of them lie below a folder, and what is percent-encoded.
 """
@@ -17,27 +17,28 @@ _IN_URI = "!$&'()*+,;=:@/~"
 """What stands for itself in a URI's path, besides letters, digits and ``-._``."""
 
 
-def path_below(url: str, base: str) -> str | None:
+def path_below(url: str, base: str, here: str = "") -> str | None:
     """The path of `url` relative to `base`; None where it is no local file, or lies elsewhere.
 
     Args:
         url: a path, or a URL.
-        base: absolute path of a folder; empty: relative paths start there, wherever it is.
+        base: absolute path of a folder; empty: what is not absolute lies in it.
+        here: absolute path of the folder that relative paths start from; empty: that is `base`.
     """
     path = _local(url)
     if not path or path == STANDARD_INPUT:
         return None
-    if base and path.startswith("/"):
-        path = posixpath.relpath(path, base)
+    if base:
+        path = posixpath.relpath(posixpath.join(here or base, path), base)
     path = posixpath.normpath(path)
     return None if path.startswith(("/", "../")) or path == ".." else path
 
 
-def uri_of(url: str, base: str) -> str:
-    """The absolute URI of what lies elsewhere than below `base`; of a path that nobody can place, a relative one."""
+def uri_of(url: str, here: str) -> str:
+    """The absolute URI of `url`, whose relative paths start from `here`; where nobody knows that, a relative one."""
     path = _local(url)
     if path is not None:
-        whole = posixpath.normpath(posixpath.join(base, path))
+        whole = posixpath.normpath(posixpath.join(here, path))
         return ("file://" if whole.startswith("/") else "") + _quoted(whole, "/")
     if _CHAIN.search(url):
         # A chain of file systems is one opaque name: no URI has an authority like that.

@@ -10,13 +10,13 @@ Not decided here: what is a finding, which are suppressed, and the exit status.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from safepoint.core.finding import Checked, Finding, Severity
-from safepoint.render.terminal import Screen
+from safepoint.render.terminal import Screen, count
 
 RANKS: Mapping[Severity, int] = {"error": 2, "warning": 1, "info": 0}
 """Which severity is the graver one."""
@@ -69,8 +69,12 @@ class Context:
     """The exit status that will follow; asked at the end."""
     fail_on: Severity | None = "error"
     """The mildest severity that makes a check fail; None: none does."""
+    here: str = ""
+    """Absolute path of the folder that relative paths of the findings start from: the working directory."""
     base: str = ""
-    """Absolute path of the folder that relative paths start from: the working directory."""
+    """Absolute path of the folder that paths in SARIF and annotations start from."""
+    settings: str = ""
+    """The settings file that was gone by; empty: none."""
     version: str = ""
     """The tool's version."""
     most: int = 0
@@ -118,5 +122,30 @@ class Limit:
         return (not most or self._shown < most) and (not of_a_code or self._of_a_code[code] < of_a_code)
 
     def summary(self) -> dict[str, Any]:
-        """The context's summary, with ``hidden``: how many findings were counted but not shown."""
-        return {**self._context.summary(), "hidden": self.hidden}
+        """The context's summary, with ``hidden``, the findings that were counted but not shown, and ``settings``."""
+        settings = self._context.settings or None
+        return {**self._context.summary(), "hidden": self.hidden, "settings": settings}
+
+
+@dataclass(frozen=True, slots=True)
+class Unchecked:
+    """Rules that were not checked for one reason."""
+
+    reason: str
+    codes: tuple[str, ...]
+    runs: str
+    """In how many runs, in words."""
+
+
+def unchecked(skipped: Iterable[Mapping[str, Any]]) -> list[Unchecked]:
+    """The rules in `skipped` of a summary by reason, those of the most runs first."""
+    rules: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for each in skipped:
+        rules[each["reason"]][each["code"]] += each["runs"]
+    ranked = sorted(rules.items(), key=lambda rule: (-max(rule[1].values()), rule[0]))
+    return [Unchecked(reason, tuple(sorted(codes)), _runs(codes)) for reason, codes in ranked]
+
+
+def _runs(codes: Counter[str]) -> str:
+    most = max(codes.values())
+    return f"{'' if most == min(codes.values()) else 'up to '}{count(most, 'run')}"

@@ -17,7 +17,7 @@ two only learn from it where the accused value ends), ``"plain"`` where the user
 | ``json`` | programs: one document with ``findings`` and ``summary`` | flat |
 | ``jsonl`` | programs that read while it runs: a finding a line, the summary last | flat |
 | ``sarif`` | SARIF 2.1.0, for code scanning | flat |
-| ``junit`` | JUnit XML: a test case for each run and file, clean ones too | flat: a suite waits on disk |
+| ``junit`` | JUnit XML: a test case for each run and file, clean ones too | flat: suites wait on disk |
 | ``github`` | workflow commands, which GitHub Actions shows at the line of a change | flat |
 """
 

@@ -4,13 +4,14 @@ Decided here: one run with a result for each finding, written as it is found, so
 ``tool`` whose rules they point to: only then it is known which rules there are.
 
 - ``level``: ``info`` is a ``note``. ``message``: the finding's, as a sentence.
-- ``artifactLocation``: relative to ``%SRCROOT%``, the folder of the check, for files below it; else an absolute URI.
+- ``artifactLocation``: relative to ``%SRCROOT%``, the top of the repository, for files below it; else an absolute URI.
   A finding that blames no file is placed at that folder: code scanning refuses a whole log for one result without
   a place.
 - ``region``: where the accused value begins, and where it ends if the findings came with excerpts. Never a snippet:
   the log is uploaded, and a payload's values are nobody's business.
 - ``logicalLocations``: the RFC 6901 pointer. ``partialFingerprints``: `Finding.fingerprint`; lines may move.
-- ``invocations``: whether all could be looked at, the exit status, and a notification for each rule that was skipped.
+- ``invocations``: whether all could be looked at, the exit status, and a notification for each reason why rules were
+  skipped, with their codes: one can be associated with one rule only, and twenty rules for one reason drown the rest.
 - ``properties`` of the run: the summary of ``--format json``.
 
 A rule has no ``helpUri``, for what there is to read is in its ``help`` and on no server. Microsoft's validator
@@ -27,8 +28,8 @@ from typing import Any
 from safepoint.core.finding import Checked, Finding, Severity
 from safepoint.render.jsontext import array_pieces, indented
 from safepoint.render.places import STANDARD_INPUT, path_below, quoted_path, uri_of
-from safepoint.render.report import CodeFacts, Context, Limit
-from safepoint.render.terminal import count, plain
+from safepoint.render.report import CodeFacts, Context, Limit, unchecked
+from safepoint.render.terminal import plain
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -56,7 +57,7 @@ def sarif_report(checked: Iterable[Checked], context: Context) -> Iterator[str]:
     )
     summary = limit.summary()
     members = {
-        "invocations": [_invocation(summary, rules, context)],
+        "invocations": [_invocation(summary, context)],
         "tool": {"driver": _driver(rules, context)},
         "automationDetails": {"id": "safepoint/validate/"},
         "columnKind": "unicodeCodePoints",
@@ -85,7 +86,7 @@ class _Rules:
 
 
 def _result(finding: Finding, rules: _Rules, context: Context) -> dict[str, Any]:
-    location: dict[str, Any] = {"physicalLocation": _physical(finding, context.base)}
+    location: dict[str, Any] = {"physicalLocation": _physical(finding, context)}
     if finding.pointer:
         location["logicalLocations"] = [{"fullyQualifiedName": finding.pointer}]
     return {
@@ -99,23 +100,23 @@ def _result(finding: Finding, rules: _Rules, context: Context) -> dict[str, Any]
     }
 
 
-def _physical(finding: Finding, base: str) -> dict[str, Any]:
+def _physical(finding: Finding, context: Context) -> dict[str, Any]:
     region: dict[str, Any] = {"startLine": finding.line, "startColumn": finding.column}
     if finding.excerpt is not None and finding.excerpt.columns:
         region["endLine"] = finding.line
         region["endColumn"] = finding.column + finding.excerpt.columns
-    return {"artifactLocation": _artifact(finding.url, base), "region": region}
+    return {"artifactLocation": _artifact(finding.url, context), "region": region}
 
 
-def _artifact(url: str, base: str) -> dict[str, Any]:
+def _artifact(url: str, context: Context) -> dict[str, Any]:
     if not url:
         return {"uri": "./", "uriBaseId": ROOT}
     if url == STANDARD_INPUT:
         return {"uri": "stdin", "description": {"text": "Standard input."}}
-    path = path_below(url, base)
+    path = path_below(url, context.base, context.here)
     if path is not None:
         return {"uri": quoted_path(path), "uriBaseId": ROOT}
-    return {"uri": uri_of(url, base)}
+    return {"uri": uri_of(url, context.here or context.base)}
 
 
 def _sentence(message: str) -> str:
@@ -158,7 +159,7 @@ def _driver(rules: _Rules, context: Context) -> dict[str, Any]:
     }
 
 
-def _invocation(summary: Mapping[str, Any], rules: _Rules, context: Context) -> dict[str, Any]:
+def _invocation(summary: Mapping[str, Any], context: Context) -> dict[str, Any]:
     return {
         "executionSuccessful": context.evaluated(),
         "exitCode": context.status(),
@@ -166,15 +167,18 @@ def _invocation(summary: Mapping[str, Any], rules: _Rules, context: Context) -> 
             {
                 "level": "note",
                 "message": {
-                    "text": _sentence(f"Not checked in {count(each['runs'], 'run')}: {each['reason']}")
+                    "text": _sentence(
+                        f"Not checked in {rules.runs}: {', '.join(rules.codes)}; {rules.reason}"
+                    )
                 },
-                "associatedRule": {"id": each["code"], "index": rules.index(each["code"])},
             }
-            for each in summary.get("skipped", ())
+            for rules in unchecked(summary.get("skipped", ()))
         ],
     }
 
 
 def _root(context: Context) -> dict[str, Any]:
-    about = {"description": {"text": "The folder in which the check was started."}}
+    about = {
+        "description": {"text": "The top of the repository, or the folder in which the check was started."}
+    }
     return {"uri": f"{uri_of(context.base, '').rstrip('/')}/", **about} if context.base else about

@@ -8,15 +8,18 @@ Not decided here: which values may be seen (``core.excerpt``), and what is suppr
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from safepoint.core.finding import Checked, Finding
 from safepoint.render.findings import NOUNS, STYLES, finding_text, summary_text
 from safepoint.render.lines import excerpt_lines
-from safepoint.render.report import RANKS, Context, Limit
+from safepoint.render.report import RANKS, Context, Limit, unchecked
 from safepoint.render.terminal import Screen, count, plain
+
+LISTED = 8
+"""Codes of rules that were not checked for one reason that are listed; programs get all."""
 
 
 def text_report(checked: Iterable[Checked], context: Context) -> Iterator[str]:
@@ -31,18 +34,42 @@ def text_report(checked: Iterable[Checked], context: Context) -> Iterator[str]:
                 if finding.url and finding.url != before:
                     yield _heading(finding.url, found.findings, context.screen)
                 before = finding.url
-                yield _lines([*_paragraph(finding, context, context.screen.width), ""])
+                yield _lines([*_paragraph(finding, context), ""])
     if not context.quiet:
         yield _lines(closing_lines(limit.summary(), context, context.screen))
 
 
 def closing_lines(summary: Mapping[str, Any], context: Context, screen: Screen) -> Iterator[str]:
-    """What was not checked, where to read on, and the counts."""
-    yield from _skipped(summary.get("skipped", ()), screen)
+    """What was not checked, where to read on, what was gone by, and the counts."""
+    for rules in unchecked(summary.get("skipped", ())):
+        listed = ", ".join(rules.codes[:LISTED])
+        more = f" and {len(rules.codes) - LISTED} more" if len(rules.codes) > LISTED else ""
+        head = f"not checked in {rules.runs}"
+        yield from _wrapped(head, f", as {plain(rules.reason)}: {listed}{more}", screen)
     if summary["codes"]:
         worst = max(summary["codes"], key=lambda code: RANKS[context.describe(code).severity])
         yield f"what a code means and how to fix it: safepoint explain {worst}"
+    if context.settings:
+        yield f"settings: {plain(context.settings)}"
     yield summary_text(summary, screen, context.seconds() if context.seconds else None)
+
+
+def _wrapped(head: str, text: str, screen: Screen, style: str = "bold", indent: str = "") -> Iterator[str]:
+    """`head` in its `style` and then `text`, in lines as wide as a terminal; elsewhere in one."""
+    lines = [f"{indent}{head}{text}"]
+    if screen.width is not None:
+        import textwrap  # every start would pay for it, and only a terminal needs it
+
+        lines = textwrap.wrap(
+            f"{head}{text}",
+            max(screen.width, 40),
+            initial_indent=indent,
+            subsequent_indent=f"{indent}  ",
+            break_on_hyphens=False,
+        )
+    # Colours come last, for they have no width; the head is long only on a terminal too narrow to be read anyway.
+    yield lines[0].replace(head, screen.paint(head, style), 1)
+    yield from lines[1:]
 
 
 def _heading(url: str, findings: Iterable[Finding], screen: Screen) -> str:
@@ -62,37 +89,14 @@ def _excerpt(finding: Finding, context: Context) -> list[str]:
     return excerpt_lines(finding.excerpt, finding.line, STYLES[finding.severity], context.screen, "    ")
 
 
-def _paragraph(finding: Finding, context: Context, width: int) -> Iterator[str]:
+def _paragraph(finding: Finding, context: Context) -> Iterator[str]:
     """A finding on a terminal: what, where, and the line."""
-    import textwrap  # every start would pay for it, and only a terminal needs it
-
     screen = context.screen
     head = f"{NOUNS[finding.severity]} {finding.code} {context.name(finding.code)}"
-    # Colours come last, for they have no width; the head is long only on a terminal too narrow to be read anyway.
-    said = textwrap.wrap(
-        f"{head}: {plain(finding.message)}",
-        max(width, 40),
-        initial_indent="  ",
-        subsequent_indent="    ",
-        break_on_hyphens=False,
-    )
-    yield said[0].replace(head, screen.paint(head, STYLES[finding.severity]), 1)
-    yield from said[1:]
+    yield from _wrapped(head, f": {plain(finding.message)}", screen, STYLES[finding.severity], "  ")
     if finding.url:
         place = f"{plain(finding.url)}:{finding.line}:{finding.column}"
         pointer = f" at {plain(finding.pointer)}" if finding.pointer else ""
         # never wrapped: a place that is cut in two cannot be clicked
         yield f"    {screen.paint(f'--> {place}{pointer}', 'dim')}"
     yield from _excerpt(finding, context)
-
-
-def _skipped(skipped: Iterable[Mapping[str, Any]], screen: Screen) -> Iterator[str]:
-    """The rules that were not checked: neither passed nor failed."""
-    rules: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for each in skipped:
-        rules[each["reason"]][each["code"]] += each["runs"]
-    for reason, codes in sorted(rules.items(), key=lambda rule: (-max(rule[1].values()), rule[0])):
-        most = max(codes.values())
-        up_to = "" if most == min(codes.values()) else "up to "
-        said = screen.paint(f"not checked in {up_to}{count(most, 'run')}", "bold")
-        yield f"{said}, as {plain(reason)}: {', '.join(sorted(codes))}"

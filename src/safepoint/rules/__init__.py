@@ -67,7 +67,7 @@ def speaks_true(run: Run) -> bool:
     return not run.faults and not any(
         next(iter(catalogue.module(code_id).check(run)), None)
         for code_id in RUN_RULES
-        if "recovery" in RULES[code_id].needs
+        if "recovery" in {RULES[code_id].about, *RULES[code_id].needs}
     )
 
 

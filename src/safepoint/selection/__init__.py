@@ -6,7 +6,7 @@ Not decided here: where a selection is written down (``settings``, ``cli``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from safepoint.core.finding import Finding
 from safepoint.selection.baseline import Baseline, BaselineError, Known
@@ -33,13 +33,18 @@ UNSELECTED, IGNORED, KNOWN = "unselected", "ignored", "baseline"
 
 
 class Selection:
-    """The findings that count. It remembers what its baseline has taken, so it serves one validation."""
+    """The findings that count. It remembers what its baseline has taken, so it serves one validation.
+
+    Example::
+
+        found = safepoint.validate("store", selection=safepoint.Selection(select=["SP3", "SP4"], ignore=["SP409"]))
+    """
 
     def __init__(
         self,
         *,
-        select: frozenset[str] | None = None,
-        ignore: frozenset[str] = frozenset(),
+        select: str | Iterable[str] | None = None,
+        ignore: str | Iterable[str] = (),
         per_path: Sequence[PathIgnore] = (),
         folder: str = ".",
         baseline: Baseline | None = None,
@@ -47,13 +52,18 @@ class Selection:
         """A selection.
 
         Args:
-            select: the only codes that count; None: all of them.
-            ignore: codes that do not count; they win over `select`.
+            select: the only codes that count, as ``SP214``, ``SP2`` for all that begin so, or by name; None: all of
+                them.
+            ignore: codes that do not count, written likewise; they win over `select`. SP001 and SP002 always count.
             per_path: codes that do not count in some files.
             folder: the folder that the patterns of `per_path` start from.
             baseline: what was known before.
+
+        Raises:
+            CodesError: `select` or `ignore` has something that is no code; it is a ValueError.
         """
-        self._select, self._ignore = select, ignore
+        self._select = None if select is None else parse_codes(select)
+        self._ignore = parse_codes(ignore)
         self._per_path, self._folder = tuple(per_path), folder
         self._baseline = baseline
 

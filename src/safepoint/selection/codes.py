@@ -17,34 +17,53 @@ NEVER_HIDDEN = frozenset({"SP001", "SP002"})
 _PREFIX = re.compile(r"SP[0-9]{0,3}")
 _WHOLE = 5
 """Letters of a whole code."""
+_BETWEEN = re.compile(r"[\s,]+")
 
 
 class CodesError(ValueError):
     """What was written means no code."""
 
 
-def parse_codes(texts: Iterable[str]) -> frozenset[str]:
-    """The codes that `texts` name: each one or several, separated by commas.
+def parse_codes(texts: str | Iterable[str]) -> frozenset[str]:
+    """The codes that `texts` name: each one or several, with commas or blanks between them.
 
     Raises:
         CodesError: one of them is no code, no beginning of a code, and no code's name.
     """
-    words = (word.strip() for text in texts for word in text.split(","))
-    return frozenset(code for word in words if word for code in _parse(word))
+    return frozenset(code for word in _words(texts) for code in _parse(word))
 
 
-def parse_ignored(texts: Iterable[str]) -> frozenset[str]:
+def parse_ignored(texts: str | Iterable[str]) -> frozenset[str]:
     """As `parse_codes`, for codes that are to be ignored.
 
     Raises:
         CodesError: also for a code that is never hidden, where it is named outright.
     """
-    texts = list(texts)
-    ignored = parse_codes(texts)
-    for text in texts:
-        if named := {word.strip().upper() for word in text.split(",")} & NEVER_HIDDEN:
-            raise CodesError(f"{min(named)} is never ignored: what was not looked at has not passed")
+    words = _words(texts)
+    ignored = parse_codes(words)
+    if named := {word.upper() for word in words} & NEVER_HIDDEN:
+        raise CodesError(f"{min(named)} is never ignored: what was not looked at has not passed")
     return ignored - NEVER_HIDDEN
+
+
+def hint(word: str) -> str:
+    """What may have been meant by `word`, which means no code."""
+    from difflib import get_close_matches
+
+    known = catalogue.codes()
+    if _PREFIX.fullmatch(word.upper()):
+        hundreds = sorted({code.id[:3] for code in known})
+        if (hundred := word.upper()[:3]) in hundreds:
+            return f"safepoint explain {hundred} lists those that begin so"
+        return f"codes begin with {hundreds[0]} to {hundreds[-1]}; safepoint explain lists all"
+    near = get_close_matches(word.upper(), [code.id for code in known], n=2)
+    near = near or get_close_matches(word.lower(), [code.name for code in known], n=2)
+    return f"did you mean {' or '.join(near)}?" if near else "safepoint explain lists all codes"
+
+
+def _words(texts: str | Iterable[str]) -> list[str]:
+    given = [texts] if isinstance(texts, str) else texts
+    return [word for text in given for word in _BETWEEN.split(text) if word]
 
 
 def _parse(word: str) -> frozenset[str]:
@@ -60,12 +79,6 @@ def _parse(word: str) -> frozenset[str]:
     by_name = {known.name: known.id for known in catalogue.codes()}
     if word.lower() in by_name:
         return frozenset({by_name[word.lower()]})
-    raise CodesError(_unknown(word, by_name.keys(), by_name.values()))
-
-
-def _unknown(word: str, names: Iterable[str], ids: Iterable[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(word.upper(), ids, n=2) or get_close_matches(word.lower(), names, n=2)
-    hint = f"; did you mean {' or '.join(near)}?" if near else "; safepoint explain lists all codes"
-    return f"{word!r} is no code, no beginning of codes such as SP3, and no code's name{hint}"
+    raise CodesError(
+        f"{word!r} is no code, no beginning of codes such as SP3, and no code's name; {hint(word)}"
+    )

@@ -85,6 +85,11 @@ HARMLESS = (
         "information where the record names a newer minor version",
     ),
     Harmless(
+        "kind policy",
+        "checkpoint",
+        "information where the record names a newer minor version, in which a policy may have any members",
+    ),
+    Harmless(
         ".*",
         "checkpoint /shiny",
         "a member of a newer minor version, which is kept",
@@ -370,13 +375,8 @@ HARMLESS = (
     ),
     Harmless(
         "never written",
-        r"recovery\.claimed",
-        "whoever claims may die before the recovery log says so; the journal has the lease",
-    ),
-    Harmless(
-        "never written",
-        r"recovery\.assessing",
-        "whoever waits may give up without another look",
+        r"recovery\.(claimed|assessing)",
+        "whoever claims may die before the log says so, and whoever waits may give up without another look",
     ),
     Harmless(
         "one folder up|outside of the runs",

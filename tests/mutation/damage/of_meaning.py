@@ -120,10 +120,12 @@ def _of_a_checkpoint(log: Log, value: dict[str, Any]) -> Edits:
         yield "names what is no ledger record", {"lastLedgerSequence": number}
     said = value["sideEffectStatus"]
     for member in ("writePerformed", "externalMessageSent"):
-        for kind, other in (("claimed", True), ("denied", False)):
-            if said[member] is not None:
-                yield f"{member} {kind}", {"sideEffectStatus": {**said, member: other}}
-    if _was_applied(log, value):  # else it would be the truth
+        if said[member] is False:
+            yield f"{member} claimed", {"sideEffectStatus": {**said, member: True}}
+        # without such an effect it would be the truth, or its writer's word
+        if said[member] and _was_applied(log, value, *_PROVE[member]):
+            yield f"{member} denied", {"sideEffectStatus": {**said, member: False}}
+    if _was_applied(log, value, "write", "payment", "message", "other"):
         yield "both effects denied", {"sideEffectStatus": dict.fromkeys(said, False)}
     usage = value.get("usage") or {}
     for counter in ("seconds", "tokens", "costMicros", "attempts"):
@@ -155,12 +157,16 @@ def _of_a_checkpoint(log: Log, value: dict[str, Any]) -> Edits:
     yield "gate that nobody was asked at", {"reason": "humanGate"}
 
 
-def _was_applied(log: Log, checkpoint: dict[str, Any]) -> bool:
-    """Whether an effect of any sort was committed before the checkpoint, in a log that says so itself."""
+_PROVE = {"writePerformed": ("write", "payment"), "externalMessageSent": ("message",)}
+"""The effects of which a member of ``sideEffectStatus`` cannot be false."""
+
+
+def _was_applied(log: Log, checkpoint: dict[str, Any], *effects: str) -> bool:
+    """Whether one of those effects was committed before the checkpoint."""
     ledger = [t.value for t in log.texts if t.value["recordType"] == "ledger"]
-    reads = {v["actionId"] for v in ledger if (v.get("declares") or {}).get("effect") == "read"}
+    actions = {v["actionId"] for v in ledger if (v.get("declares") or {}).get("effect") in effects}
     return any(
-        v["status"] == "committed" and v["actionId"] not in reads and v["sequence"] < checkpoint["sequence"]
+        v["status"] == "committed" and v["actionId"] in actions and v["sequence"] < checkpoint["sequence"]
         for v in ledger
     )
 
