@@ -30,7 +30,7 @@ STATE = {
     "properties": {
         "customer": {"$ref": "parts/customer.json"},
         "tier": {"enum": ["gold", "silver"]},
-        "kind": {"const": "s3cret-kind"},
+        "kind": {"const": "of-its-own"},
         "tags": {"type": "array", "uniqueItems": True, "maxItems": 3},
         "either": {
             "oneOf": [
@@ -95,7 +95,7 @@ def test_a_payload_that_fits_has_no_fault(state: str, engine: Literal["auto", "j
     [
         ({}, "", 'member "customer" is missing'),
         ([], "", "expected object, found an empty array"),
-        ({"customer": {"age": -7}}, "/customer/age", "expected a number of at least 0, found a whole number"),
+        ({"customer": {"age": -7}}, "/customer/age", "expected a number of at least 0, found a smaller one"),
         ({"customer": {"age": 7.5}}, "/customer/age", "expected integer, found a number"),
         (
             {"customer": {"age": 1, "friend": {"age": None}}},
@@ -106,12 +106,20 @@ def test_a_payload_that_fits_has_no_fault(state: str, engine: Literal["auto", "j
         (
             {"customer": {"age": 1, "id": "c_12345678"}},
             "/customer/id",
-            "a length of at most 8, found a string",
+            "expected at most 8 characters, found 10",
         ),
-        ({"customer": {"age": 1}, "tier": "s3cret"}, "/tier", "a value that the schema lists, found another"),
-        ({"customer": {"age": 1}, "kind": "s3cret"}, "/kind", "a value that the schema lists, found another"),
+        (
+            {"customer": {"age": 1}, "tier": "s3cret"},
+            "/tier",
+            'expected "gold" or "silver", found another: a string',
+        ),
+        (
+            {"customer": {"age": 1}, "kind": "s3cret"},
+            "/kind",
+            'expected "of-its-own", found another: a string',
+        ),
         ({"customer": {"age": 1}, "tags": [1, 1]}, "/tags", "items that all differ"),
-        ({"customer": {"age": 1}, "tags": [1, 2, 3, 4]}, "/tags", "at most 3 items"),
+        ({"customer": {"age": 1}, "tags": [1, 2, 3, 4]}, "/tags", "at most 3 items, found 4"),
         (
             {"customer": {"age": 1}, "either": "s3cret"},
             "/either",
@@ -119,7 +127,7 @@ def test_a_payload_that_fits_has_no_fault(state: str, engine: Literal["auto", "j
         ),
         ({"customer": {"age": 1}, "either": 7}, "/either", "that fits more than one"),
         ({"customer": {"age": 1}, "nothing": True}, "/nothing", "expected nothing here"),
-        ({"customer": {"age": 1}, "map": {}}, "/map", "at least 1 member"),
+        ({"customer": {"age": 1}, "map": {}}, "/map", "at least 1 member, found 0"),
         ({"customer": {"age": 1}, "map": {"A-1": 1}}, "/map", 'the name of member "A-1" is not allowed'),
         ({"customer": {"age": 1}, "pair": {"a": 1}}, "/pair", 'member "b" is missing'),
         (

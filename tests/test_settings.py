@@ -185,7 +185,11 @@ def test_a_working_folder_that_was_removed_has_no_settings(here: Path) -> None:
             "empty text",
         ),
         ("[payload-schemas]\nstate = 's.json'", "payload-schemas.state", "with a version"),
-        ("[payload-schemas]\n'a@1' = 3", 'payload-schemas."a@1"', "expected a table, found 3"),
+        (
+            "[payload-schemas]\n'a@1' = 3",
+            'payload-schemas."a@1"',
+            "expected the path of a schema, or a table with paths for inputSnapshot and stateSnapshot; found 3",
+        ),
         ("[payload-schemas]\n'a@1' = {}", 'payload-schemas."a@1"', "expected the path of a schema"),
         (
             "[payload-schemas]\n'a@1' = {state = 'x'}",

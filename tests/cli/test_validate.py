@@ -82,6 +82,7 @@ def test_json_holds_findings_and_summary(run: Run, tmp_path: Path) -> None:
         "codes": {"SP206": 1},
         "suppressed": {},
         "hidden": 0,
+        "settings": None,
     }
     assert result.stderr == ""
 

@@ -309,3 +309,11 @@ def test_an_outcome_comes_with_its_attempt(store: Store, run: RecordedRun) -> No
     record = action(store).record.value
     assert record["attempt"]["number"] == 1
     assert parse_time(record["attempt"]["deadline"]) > parse_time(record["attempt"]["startedAt"])
+
+
+def test_a_deadline_before_the_start_is_refused_before_anything_is_recorded(
+    store: Store, run: RecordedRun
+) -> None:
+    with pytest.raises(ValueError, match="expected 0 or more"):
+        effect(run, deadline_seconds=-1)
+    assert folded(store).actions == {}

@@ -67,3 +67,14 @@ def test_an_absolute_path_below_the_folder_becomes_relative() -> None:
     near = replace(TIME, url="/home/me/store/a.json")
     said = reported("github", Checked("file", "x", "x", 1, (near,)), base="/home/me", quiet=True)
     assert said.startswith("::error file=store/a.json,line=3,")
+
+
+def test_a_check_in_a_subfolder_names_files_from_the_top_of_the_repository() -> None:
+    one = [replace(TIME, url=url) for url in ("a.json", "../b.json", "../../c.json")]
+    said = reported(
+        "github", Checked("file", "x", "x", 1, tuple(one)), base="/home/me", here="/home/me/sub", quiet=True
+    )
+    first, second, third = said.splitlines()
+    assert first.startswith("::error file=sub/a.json,")
+    assert second.startswith("::error file=b.json,")
+    assert "::../../c.json:3:14: " in third

@@ -8,8 +8,9 @@ import pytest
 from checks import TIME, summary
 
 from safepoint.core.finding import Finding
-from safepoint.render.findings import duration, finding_document, finding_text, summary_text
+from safepoint.render.findings import BASELINE, duration, finding_document, finding_text, summary_text
 from safepoint.render.terminal import Screen
+from safepoint.selection import KNOWN
 
 PIPE = Screen()
 FINDING = Finding("SP207", "error", "a/cp.json", "cp.json", "/createdAt", 3, 14, "expected a time")
@@ -28,6 +29,10 @@ def test_what_is_no_error_says_so() -> None:
 def test_a_finding_about_no_file_has_no_place() -> None:
     nowhere = Finding("SP001", "error", "", "", "", 1, 1, "nothing to check")
     assert finding_text(nowhere, "nothing-to-check", PIPE) == "SP001 nothing-to-check: nothing to check"
+
+
+def test_the_reason_for_what_was_known_is_the_one_that_selections_give() -> None:
+    assert BASELINE == KNOWN
 
 
 def test_severity_is_a_colour_on_a_terminal() -> None:
@@ -65,7 +70,11 @@ def test_a_document_holds_the_excerpt_only_where_there_is_one() -> None:
         ),
         (
             summary(suppressed={"ignored": 3, "baseline": 1200, "other": 0}),
-            "1 record in 1 file, 1 run: nothing wrong (1,203 suppressed: 1,200 baseline, 3 ignored)",
+            "1 record in 1 file, 1 run: nothing new (1,203 suppressed: 1,200 baseline, 3 ignored)",
+        ),
+        (
+            summary(suppressed={"ignored": 3}),
+            "1 record in 1 file, 1 run: nothing wrong (3 suppressed: 3 ignored)",
         ),
     ],
 )

@@ -44,7 +44,8 @@ ONE = """\
     },
     "suppressed": {},
     "skipped": [],
-    "hidden": 0
+    "hidden": 0,
+    "settings": null
   }
 }
 """
@@ -54,7 +55,7 @@ LINES = (
     '"key":"loose.json","pointer":"","line":1,"column":1,"message":"the approval never expires",'
     '"fingerprint":"1ef461669d9d96adcc70b7e7f5cc6d80"}\n'
     '{"type":"summary","files":2,"runs":0,"records":1,"documents":0,"faulty":0,'
-    '"findings":{"error":0,"warning":1,"info":0},"codes":{"SP504":1},"suppressed":{},"skipped":[],"hidden":0}\n'
+    '"findings":{"error":0,"warning":1,"info":0},"codes":{"SP504":1},"suppressed":{},"skipped":[],"hidden":0,"settings":null}\n'
 )
 
 
@@ -74,7 +75,7 @@ def test_jsonl_is_a_line_for_each_finding_and_one_for_the_counts() -> None:
 def test_what_is_written_piece_by_piece_is_the_document(checked: tuple[Checked, ...]) -> None:
     findings = [finding for found in checked for finding in found.findings]
     documents = [finding_document(f, context().name(f.code)) for f in findings]
-    whole = {"findings": documents, "summary": {**summary_of(checked), "hidden": 0}}
+    whole = {"findings": documents, "summary": {**summary_of(checked), "hidden": 0, "settings": None}}
     assert reported("json", *checked) == to_json(whole).decode()
     lines = [json.loads(line) for line in reported("jsonl", *checked).splitlines()]
     assert [line.pop("type") for line in lines] == ["finding"] * len(findings) + ["summary"]

@@ -19,7 +19,7 @@ from safepoint.render.junit import junit_report
 WHOLE = """\
 <?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="safepoint validate">
-  <testsuite name="store" tests="2" failures="1" errors="0" skipped="0" time="1.000">
+  <testsuite name="store" tests="2" failures="1" errors="0" skipped="0" time="2.000">
     <testcase classname="store" name="run-1">
       <failure message="SP207 bad-time: expected a time, found a string (and 1 more)" type="SP207">\
 store/runs/run-1/journal.jsonl:3:14: SP207 bad-time: expected a time, found a string (at /createdAt)
@@ -27,12 +27,12 @@ store/runs/run-1/journal.jsonl:3:14: SP207 bad-time: expected a time, found a st
       |                                 ^^^
 store/runs/run-1/journal.jsonl:5:458: SP503 counter-went-back: tokens went back from 900 to 0 (at /usage/tokens)\
 </failure>
-      <system-out>not checked: SP303 broken-chain: a record before it is missing
-not checked: SP502 side-effect-status-contradiction: the ledger is not sound</system-out>
+      <system-out>not checked, as a record before it is missing: SP303
+not checked, as the ledger is not sound: SP502</system-out>
     </testcase>
     <testcase classname="store" name="run-2"/>
   </testsuite>
-  <testsuite name="files" tests="2" failures="0" errors="1" skipped="0" time="1.000">
+  <testsuite name="files" tests="2" failures="0" errors="1" skipped="0" time="2.000">
     <testcase classname="files" name="loose.json">
       <system-out>loose.json:1:1: warning SP504 approval-without-expiry: the approval never expires</system-out>
     </testcase>
@@ -71,6 +71,22 @@ def test_each_store_is_a_suite_and_each_run_and_file_a_case() -> None:
     said = reported("junit", RUN, CLEAN, LOOSE, NOWHERE, seconds=count().__next__)
     assert said == WHOLE
     parsed(said)
+
+
+def test_all_loose_files_are_one_suite_wherever_they_come() -> None:
+    other = replace(CLEAN, url="other")
+    root = parsed(reported("junit", LOOSE, RUN, LOOSE, CLEAN, NOWHERE, other, LOOSE))
+    suites = [(suite.attrib["name"], len(suite)) for suite in root]
+    assert suites == [("store", 2), ("other", 1), ("files", 4)]
+
+
+def test_rules_that_were_not_checked_for_one_reason_are_one_line() -> None:
+    skipped = tuple(Skipped(f"SP30{n}", "why" if n < 4 else "because") for n in range(1, 6))
+    root = parsed(reported("junit", replace(CLEAN, skipped=skipped)))
+    assert (
+        root[0][0][0].text
+        == "not checked, as why: SP301, SP302, SP303\nnot checked, as because: SP304, SP305"
+    )
 
 
 @pytest.mark.parametrize(("fail_on", "failures"), [("error", 1), ("warning", 2), ("info", 2), (None, 0)])

@@ -57,6 +57,21 @@ def test_a_long_line_is_cut_around_the_caret(parts: tuple[str, str, str], shown:
     assert caret.count("^") == min(len(parts[1]), 17)
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ('"long":"' + "…" * 3 + '","b":', '"…"', ',"c":"…"' * 9),
+        ('{"a":"…","b":"…","c":', '"…"', ',"d":"…"}'),
+        ("b" * 40, "x" * 60, "a" * 40),
+    ],
+)
+@pytest.mark.parametrize("width", range(24, 60))
+def test_where_a_line_is_cut_there_is_one_mark(parts: tuple[str, str, str], width: int) -> None:
+    before, accused, after = parts
+    line, _ = lines(before.replace("………", "…"), accused, after, width)
+    assert "……" not in line
+
+
 @given(st.text(), st.text(), st.text(), st.integers(10, 90))
 def test_no_line_is_wider_than_the_screen(before: str, accused: str, after: str, width: int) -> None:
     found = lines(before, accused, after, width)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from checks import CLEAN, HOSTILE, LOOSE, NOWHERE, RUN, TIME, context, reported
+from checks import CLEAN, HOSTILE, LOOSE, NOWHERE, RUN, TIME, context, reported, summary
 
 from safepoint.core.finding import Checked
 from safepoint.render.sarif import sarif_report
@@ -65,11 +65,7 @@ WHOLE = """\
             {
               "level": "note",
               "message": {
-                "text": "Not checked in 1 run: a record before it is missing."
-              },
-              "associatedRule": {
-                "id": "SP303",
-                "index": 1
+                "text": "Not checked in 1 run: SP303; a record before it is missing."
               }
             }
           ]
@@ -93,7 +89,7 @@ WHOLE = """\
         "%SRCROOT%": {
           "uri": "file:///home/me/my%20project/",
           "description": {
-            "text": "The folder in which the check was started."
+            "text": "The top of the repository, or the folder in which the check was started."
           }
         }
       },
@@ -120,7 +116,8 @@ WHOLE = """\
               "runs": 1
             }
           ],
-          "hidden": 0
+          "hidden": 0,
+          "settings": null
         }
       }
     }
@@ -136,8 +133,8 @@ def run_of(*checked: Checked, **members: Any) -> dict[str, Any]:
     return run
 
 
-def artifact(url: str, base: str = "/home/me") -> dict[str, Any]:
-    run = run_of(Checked("file", url, url, 1, (replace(TIME, url=url),)), base=base)
+def artifact(url: str, base: str = "/home/me", here: str = "") -> dict[str, Any]:
+    run = run_of(Checked("file", url, url, 1, (replace(TIME, url=url),)), base=base, here=here)
     place = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert isinstance(place, dict)
     return place
@@ -147,7 +144,7 @@ def test_a_log_is_one_run_with_its_results_rules_and_invocation() -> None:
     one = replace(RUN, findings=(TIME,), skipped=RUN.skipped[:1])
     said = reported("sarif", one, base="/home/me/my project", status=lambda: 1)
     rules = json.loads(said)["runs"][0]["tool"]["driver"]["rules"]
-    assert [rule["id"] for rule in rules] == ["SP207", "SP303"]
+    assert [rule["id"] for rule in rules] == ["SP207"]
     listed = json.dumps(rules, indent=2, ensure_ascii=False).replace("\n", "\n" + " " * 10)
     assert said == WHOLE.replace("RULES", listed)
 
@@ -172,8 +169,17 @@ def test_each_result_points_to_its_rule() -> None:
     assert [ids[result["ruleIndex"]] for result in run["results"]] == [
         result["ruleId"] for result in run["results"]
     ]
-    skipped = run["invocations"][0]["toolExecutionNotifications"]
-    assert [ids[each["associatedRule"]["index"]] for each in skipped] == ["SP303", "SP502", "SP303"]
+
+
+def test_rules_that_were_not_checked_for_one_reason_are_one_notification() -> None:
+    skipped = [{"code": f"SP3{n:02}", "reason": "why", "runs": n} for n in (3, 1, 2)]
+    skipped.append({"code": "SP401", "reason": "because", "runs": 9})
+    run = run_of(summary=lambda: summary(skipped=skipped))
+    said = [each["message"]["text"] for each in run["invocations"][0]["toolExecutionNotifications"]]
+    assert said == [
+        "Not checked in 9 runs: SP401; because.",
+        "Not checked in up to 3 runs: SP301, SP302, SP303; why.",
+    ]
 
 
 def test_the_level_of_an_info_is_note() -> None:
@@ -206,10 +212,20 @@ def test_files_are_uris_relative_to_the_folder_or_absolute(url: str, place: dict
     assert artifact(url) == place
 
 
+def test_a_check_in_a_subfolder_names_files_from_the_top_of_the_repository() -> None:
+    places = {
+        "a.json": {"uri": "sub/a.json", "uriBaseId": "%SRCROOT%"},
+        "../b.json": {"uri": "b.json", "uriBaseId": "%SRCROOT%"},
+        "../../c.json": {"uri": "file:///home/c.json"},
+        "/home/me/d.json": {"uri": "d.json", "uriBaseId": "%SRCROOT%"},
+    }
+    assert {url: artifact(url, here="/home/me/sub") for url in places} == places
+
+
 def test_where_the_folder_is_need_not_be_said() -> None:
     assert artifact("a.json", base="") == {"uri": "a.json", "uriBaseId": "%SRCROOT%"}
     root = run_of(LOOSE)["originalUriBaseIds"]["%SRCROOT%"]
-    assert root == {"description": {"text": "The folder in which the check was started."}}
+    assert root.keys() == {"description"}
 
 
 def test_a_message_is_a_sentence_without_links_and_control_characters() -> None:

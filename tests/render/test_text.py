@@ -31,7 +31,8 @@ loose.json: 1 warning
   error SP001 nothing-to-check: nothing to check: no
     Safepoint record was found
 
-not checked in 1 run, as a record before it is missing: SP303
+not checked in 1 run, as a record before it is missing:
+  SP303
 not checked in 1 run, as the ledger is not sound: SP502
 what a code means and how to fix it: safepoint explain SP001
 9 records in 2 files, 2 runs: 3 errors, 1 warning in 0.30 s
@@ -119,6 +120,30 @@ def test_rules_that_were_not_checked_for_one_reason_are_one_line() -> None:
         "not checked in 9 runs, as because: SP401",
         "not checked in up to 3 runs, as why: SP301, SP302, SP303",
     ]
+
+
+def test_of_many_rules_that_were_not_checked_a_few_are_named() -> None:
+    skipped = [{"code": f"SP3{n:02}", "reason": "why", "runs": 1} for n in range(1, 12)]
+    said = "".join(text_report([], context(summary=lambda: summary(skipped=skipped))))
+    listed = ", ".join(f"SP3{n:02}" for n in range(1, 9))
+    assert said.splitlines()[0] == f"not checked in 1 run, as why: {listed} and 3 more"
+
+
+def test_the_last_lines_are_wrapped_on_a_terminal_only() -> None:
+    skipped = [{"code": f"SP3{n:02}", "reason": "a long reason " * 5, "runs": 1} for n in range(1, 12)]
+    told = context(summary=lambda: summary(skipped=skipped), screen=Screen(colour=True, width=60))
+    lines = "".join(text_report([], told)).splitlines()
+    assert lines[0].startswith("\x1b[1mnot checked in 1 run\x1b[0m, as a long reason")
+    assert all(line.startswith("  ") for line in lines[1:-1])
+    assert max(len(line) for line in lines[1:]) <= 60
+
+
+def test_the_settings_that_were_gone_by_are_named() -> None:
+    assert (
+        reported("text", CLEAN, settings="en/safepoint.toml").splitlines()[0] == "settings: en/safepoint.toml"
+    )
+    assert "settings" not in reported("text", CLEAN)
+    assert "settings" not in reported("text", CLEAN, settings="safepoint.toml", quiet=True)
 
 
 def test_a_very_long_word_is_wrapped_too() -> None:

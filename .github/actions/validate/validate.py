@@ -200,7 +200,8 @@ def _summary(found: Mapping[str, Any] | None, status: int) -> str:
         for severity, noun in (("error", "error"), ("warning", "warning"), ("info", "note"))
         if severities[severity]
     ]
-    verdict = ", ".join(said) or "nothing wrong"
+    known = counts.get("suppressed", {}).get("baseline")
+    verdict = ", ".join(said) or ("nothing new" if known else "nothing wrong")
     if status == CANNOT_EVALUATE:
         verdict = f"could not check everything; {verdict}" if said else "could not check everything"
     read = ", ".join(_count(counts[f"{noun}s"], noun) for noun in ("run", "file", "record"))

@@ -195,8 +195,10 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
 
         Raises:
             RecorderError: `declares` promises a key that there is not, or one that could never be used again.
-            ValueError: `request` is no JSON value.
+            ValueError: `request` is no JSON value, or the deadline lies before the start.
         """
+        if deadline_seconds < 0:
+            raise ValueError(f"deadline_seconds: expected 0 or more, got {deadline_seconds}")
         declares = declares or Declares()
         declares.require_workable(action_id, key)
         fingerprint = digest_value(request)

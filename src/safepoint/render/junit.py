@@ -77,7 +77,9 @@ class _Suite:
         self.name = name
         self.tests = self.failures = self.errors = 0
         self.seconds = 0.0
-        self._cases = tempfile.SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="")
+        self._cases = tempfile.SpooledTemporaryFile(  # noqa: SIM115 - it closes with the suite
+            _IN_MEMORY, "w+", encoding="utf-8", newline=""
+        )
 
     def __enter__(self) -> Self:
         return self

@@ -68,7 +68,8 @@ def _window(before: str, accused: str, after: str, room: int) -> tuple[str, str,
     accused = _head(accused, room * 2 // 3)
     rest = room - max(cells(accused), 1)
     before = _tail(before, max(rest * 2 // 3, rest - cells(after)))
-    return before, accused, _head(after, rest - cells(before))
+    after = _head(after, rest - cells(before))
+    return before, accused, after.removeprefix("…") if accused.endswith("…") else after
 
 
 def _head(text: str, room: int) -> str:

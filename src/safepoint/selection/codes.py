@@ -19,6 +19,9 @@ _WHOLE = 5
 """Letters of a whole code."""
 _BETWEEN = re.compile(r"[\s,]+")
 
+_LETTERS = str.maketrans("OIL", "011")
+"""Letters that are typed for digits."""
+
 
 class CodesError(ValueError):
     """What was written means no code."""
@@ -56,7 +59,8 @@ def hint(word: str) -> str:
         if (hundred := word.upper()[:3]) in hundreds:
             return f"safepoint explain {hundred} lists those that begin so"
         return f"codes begin with {hundreds[0]} to {hundreds[-1]}; safepoint explain lists all"
-    near = get_close_matches(word.upper(), [code.id for code in known], n=2)
+    typed = word.upper()[:2] + word.upper()[2:].translate(_LETTERS)
+    near = get_close_matches(typed, [code.id for code in known], n=1 if typed != word.upper() else 2)
     near = near or get_close_matches(word.lower(), [code.name for code in known], n=2)
     return f"did you mean {' or '.join(near)}?" if near else "safepoint explain lists all codes"
 
