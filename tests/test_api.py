@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,18 @@ RECORD = {
     "idempotencyKey": "k",
     "status": "committed",
     "externalRef": "m",
+}
+
+CHECKPOINT = {
+    "recordType": "checkpoint",
+    "schemaVersion": "v3",
+    "runId": "r",
+    "createdAt": "2026-05-07T10:00:00Z",
+    "checkpointId": "cp",
+    "state": "s",
+    "stepName": "s",
+    "artifactRefs": [],
+    "sideEffectStatus": {"writePerformed": False, "externalMessageSent": False},
 }
 
 
@@ -73,6 +86,40 @@ def test_validate_reads_paths_and_reports_what_it_cannot_read(tmp_path: Path) ->
     assert [f.code for f in validation] == ["SP001"]
     assert not validation.evaluated
     assert validation.runs == 1
+
+
+def test_a_selection_takes_codes_as_the_command_does() -> None:
+    data = json.dumps({**RECORD, "status": 1}).encode()
+
+    def codes(**members: Any) -> list[str]:
+        return [f.code for f in safepoint.validate(data, selection=safepoint.Selection(**members))]
+
+    assert codes(select=["SP2"]) == codes(select="wrong-type, SP2") == ["SP201"]
+    assert codes(select=["SP3"]) == codes(ignore=["SP2"]) == ["SP001"]  # zero records are no pass
+    with pytest.raises(ValueError, match="'SP999' is no code"):
+        safepoint.Selection(select=["SP999"])
+
+
+def test_payload_schemas_come_from_files(tmp_path: Path) -> None:
+    (tmp_path / "state.json").write_text('{"type": "array"}')
+    schemas = safepoint.PayloadSchemas.load({"agent/state@1": str(tmp_path / "state.json")})
+    with_payload = {**CHECKPOINT, "payloadSchema": "agent/state@1", "stateSnapshot": {}}
+    data = json.dumps(with_payload).encode()
+    assert [f.code for f in safepoint.validate(data, payload_schemas=schemas)] == ["SP231"]
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        ({"selection": "SP3"}, r'selection: got a str, expected .*safepoint\.Selection\(select=\["SP3"\]\)'),
+        ({"selection": ["SP3"]}, "selection: got a list"),
+        ({"payload_schemas": "state.json"}, r"payload_schemas: got a str, expected .*PayloadSchemas\.load\("),
+        ({"payload_schemas": {"a@1": "state.json"}}, "payload_schemas: got a dict"),
+    ],
+)
+def test_what_is_no_selection_and_no_schemas_is_refused_at_once(members: dict[str, Any], said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        safepoint.validate(STORE, **members)
 
 
 def test_zero_records_are_a_finding() -> None:

@@ -153,6 +153,34 @@ def test_a_payload_that_does_not_fit_is_told_where_and_what_was_expected(
     assert "s3cret" not in fault.message
 
 
+@pytest.mark.parametrize(
+    ("schema", "value", "said"),
+    [
+        ({"const": None}, "s3cret", "expected null, found another: a string"),
+        ({"const": True}, False, "expected true, found another: true or false"),
+        ({"enum": [1, 2.5, "a\x1b"]}, "s3cret", 'expected 1, 2.5 or "a\\u001b", found another: a string'),
+        (
+            {"enum": list("abcdef")},
+            "s3cret",
+            "expected a value that the schema lists, found another: a string",
+        ),
+        ({"enum": ["x" * 61]}, "s3cret", "expected a value that the schema lists, found another: a string"),
+        ({"const": {"a": 1}}, "s3cret", "expected a value that the schema lists, found another: a string"),
+        ({"maximum": 7}, 7331, "expected a number of at most 7, found a greater one"),
+        ({"exclusiveMinimum": 7}, 7, "expected a number greater than 7, found one that is not"),
+        ({"multipleOf": 5}, 7331, "expected a multiple of 5, found a number that is none"),
+        ({"minLength": 9}, "s3cret", "expected at least 9 characters, found 6"),
+        ({"minItems": 1}, [], "expected at least 1 item, found 0"),
+        ({"maxProperties": 1}, {"a": 1, "b": 2}, "expected at most 1 member, found 2"),
+    ],
+)
+def test_what_the_schema_allows_is_shown_where_it_is_short_and_the_value_never(
+    tmp_path: Path, schema: Any, value: Any, said: str
+) -> None:
+    [fault] = check(PayloadSchemas.load({NAME: write(tmp_path, "s.json", schema)}), value)
+    assert fault.message == f"{said} ({NAME})"
+
+
 def test_both_snapshots_are_described_by_one_schema(state: str) -> None:
     schemas = PayloadSchemas.load({NAME: state})
     found = schemas.check({"payloadSchema": NAME, "inputSnapshot": 1, "stateSnapshot": 2})

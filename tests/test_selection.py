@@ -118,8 +118,10 @@ def test_a_path_is_ignored_by_its_place_under_the_settings_or_by_its_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    entry = PathIgnore(parse_pattern("data/old"), frozenset({"SP207"}), "written by hand in 2024")
-    by_key = PathIgnore(parse_pattern("runs/r-1"), frozenset({"SP207"}), "the run is known to be broken")
+    entry = PathIgnore(parse_pattern("data/old"), frozenset({"SP207"}), "written by hand in 2024", "data/old")
+    by_key = PathIgnore(
+        parse_pattern("runs/r-1"), frozenset({"SP207"}), "the run is known to be broken", "runs/r-1"
+    )
     selection = Selection(per_path=(entry, by_key), folder="project")
     inside = finding(url="project/data/old/a.json")
     assert selection.admit(inside) == "ignored"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from safepoint.payloads import SNAPSHOTS
 from safepoint.render.reports import REPORTS
 from safepoint.settings import FORMATS, Settings, SettingsError, find_settings, load_settings
 
@@ -237,6 +239,38 @@ def test_a_broken_shared_file_that_speaks_of_us_is_no_silence(here: Path) -> Non
     settings(here, "[tool.safepoint]\n[", "pyproject.toml")
     with pytest.raises(SettingsError, match="no TOML"):
         find_settings()
+
+
+PAGE = (Path(__file__).parents[1] / "docs/settings.md").read_text(encoding="utf-8")
+ROWS = {
+    heading: re.findall(r"(?m)^\| `([^`]+)` \|.*\| `([^`]+)` \|$", section)
+    for heading, section in re.findall(r"(?ms)^## `([^`]+)`$(.*?)(?=^## |\Z)", PAGE)
+}
+"""The tables of the page by their heading: keys, and their examples in TOML."""
+
+
+def test_every_key_is_documented() -> None:
+    members = set(Settings.__slots__) - {"path", "payload_schemas", "output_format"} | {"format"}
+    assert {key.replace("-", "_") for key, _ in ROWS["[validate]"]} == members
+    assert {key for key, _ in ROWS["[[validate.per-path]]"]} == {"path", "ignore", "reason"}
+    assert all(member in PAGE for member in SNAPSHOTS)
+
+
+@pytest.mark.parametrize("key", [key for key, _ in ROWS["[validate]"]])
+def test_the_example_of_a_key_can_be_used(here: Path, key: str) -> None:
+    text = f"[validate]\n{key} = {dict(ROWS['[validate]'])[key]}\n"
+    assert load_settings(settings(here, text)) != Settings(path=str(here / "safepoint.toml"))
+
+
+def test_the_other_examples_of_the_page_can_be_used(here: Path) -> None:
+    entry = "".join(f"{key} = {value}\n" for key, value in ROWS["[[validate.per-path]]"])
+    schemas = (f'"x@{n}" = {value}\n' for n, (_, value) in enumerate(ROWS["[payload-schemas]"], 1))
+    tables = f"[[validate.per-path]]\n{entry}[payload-schemas]\n{''.join(schemas)}"
+    blocks = "".join(re.findall(r"(?ms)^```toml\n(.*?)^```", PAGE))
+    for text in (tables, blocks):
+        found = load_settings(settings(here, text))
+        assert len(found.payload_schemas) == 2
+        assert len(found.per_path) == 1
 
 
 def test_every_format_that_may_be_set_can_be_printed() -> None:

@@ -124,3 +124,50 @@ def test_equal_run_ids_of_two_stores_are_two_runs_also_for_a_pattern(tmp_path: P
         validation = safepoint.validate(f"{tmp_path}/{pattern}")
         assert list(validation) == []
         assert validation.runs == 2
+
+
+def test_what_is_not_selected_does_not_make_a_check_of_nothing_pass(tmp_path: Path) -> None:
+    from safepoint.selection import Selection
+
+    (tmp_path / "broken.json").write_text("{")
+    for selection in (Selection(select=frozenset({"SP3"})), Selection(ignore=frozenset({"SP103"}))):
+        validation = safepoint.validate(tmp_path / "broken.json", selection=selection)
+        assert [finding.code for finding in validation] == ["SP001"]
+        assert not validation.evaluated
+
+
+def test_one_run_is_not_whole_where_texts_beside_it_cannot_be_read(tmp_path: Path) -> None:
+    journal = Journal("run-1").begin()
+    lines = [encode_record(value) for value in journal.values]
+    (tmp_path / "torn.jsonl").write_bytes(b"\n".join([*lines, b'{"torn']))
+    for source in (tmp_path, tmp_path / "torn.jsonl"):
+        validation = safepoint.validate(source, run="run-1")
+        assert [finding.code for finding in validation] == ["SP113"]
+    journal.write(tmp_path / "store")
+    (tmp_path / "store/safepoint.json").write_text(
+        '{"recordType": "store", "schemaVersion": "v3", "layout": 9}'
+    )
+    assert [f.code for f in safepoint.validate(tmp_path / "store", run="run-1")] == ["SP209"]
+
+
+def test_a_linked_folder_of_runs_is_read_once_by_any_number_of_processes(store: Path) -> None:
+    (store / "runs").rename(store / "real")
+    (store / "runs").symlink_to("real")
+    counts = []
+    for jobs in (1, 2):
+        validation = safepoint.validate(store, jobs=jobs)
+        list(validation)
+        counts.append(validation.summary())
+    assert counts[0] == counts[1]
+
+
+def test_a_process_that_is_killed_is_no_pass(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+    import signal
+
+    from safepoint.validation import sharing
+
+    monkeypatch.setattr(sharing, "scan_folder", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    validation = safepoint.validate(store, jobs=2)
+    assert "SP002" in [finding.code for finding in validation]
+    assert not validation.evaluated

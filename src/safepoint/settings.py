@@ -252,11 +252,9 @@ class _Reader:
             raise self._wrong(
                 f"{key}.reason", f"expected words, found {_found(reason)}; {_PER_PATH['reason']}"
             )
-        return PathIgnore(
-            parse_pattern(self._text(f"{key}.path", entry["path"])),
-            self._ignored(f"{key}.ignore", entry["ignore"]),
-            reason.strip(),
-        )
+        path = self._text(f"{key}.path", entry["path"])
+        codes = self._ignored(f"{key}.ignore", entry["ignore"])
+        return PathIgnore(parse_pattern(path), codes, reason.strip(), path)
 
     def _schema(self, name: str, value: Any) -> str | Mapping[str, str]:
         from safepoint.payloads import SNAPSHOTS

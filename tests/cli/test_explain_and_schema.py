@@ -33,7 +33,26 @@ def test_an_explanation_as_json(run: Run) -> None:
     assert document["text"].startswith(document["summary"])
 
 
-@pytest.mark.parametrize(("code", "near"), [("SP999", "SP"), ("missing-verson", "missing-version")])
+@pytest.mark.parametrize("beginning", ["SP3", "sp3", "3", "SP30"])
+def test_the_beginning_of_codes_lists_them(run: Run, beginning: str) -> None:
+    listed = [line.split()[0] for line in run("explain", beginning).stdout.splitlines()[1:]]
+    assert {"SP301", "SP309"} <= set(listed)
+    assert all(code.startswith("SP3") for code in listed)
+    documents = json.loads(run("explain", beginning, "--format", "json").stdout)["codes"]
+    assert [document["code"] for document in documents] == listed
+
+
+@pytest.mark.parametrize(
+    ("code", "near"),
+    [
+        ("SP999", "codes begin with SP0 to SP7; safepoint explain lists all"),
+        ("SP9", "codes begin with SP0 to SP7"),
+        ("999", "no code 'SP999'"),
+        ("SP399", "safepoint explain SP3 lists those that begin so"),
+        ("SP2O7", "did you mean SP207?"),
+        ("missing-verson", "did you mean missing-version"),
+    ],
+)
 def test_an_unknown_code_names_those_near_it(run: Run, code: str, near: str) -> None:
     result = run("explain", code)
     assert result.exit_code == 2

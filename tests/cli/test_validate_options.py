@@ -91,6 +91,8 @@ def test_a_list_without_names_is_never_a_pass(run: Run, here: Path) -> None:
         (("x", "--select", "SP2O7"), "did you mean SP2"),
         (("x", "--ignore", "SP002"), "SP002 is never ignored"),
         (("x", "--format", "xml"), "'xml' is not one of"),
+        (("x", "--max-findings", "x"), "expected a whole number of at least 0, found 'x'"),
+        (("x", "--jobs", "-1"), "expected a whole number of at least 0, found '-1'"),
     ],
 )
 def test_wrong_usage_is_status_2_and_says_what_is_wanted(
@@ -252,6 +254,39 @@ def test_values_are_shown_only_to_those_who_ask(run: Run, here: Path) -> None:
     )
 
 
+def test_whoever_asks_for_masked_lines_has_them_in_a_pipe_too(run: Run, here: Path) -> None:
+    path = write(here / "a.json", BAD)
+    assert 'createdAt":' not in run("validate", path).stdout.replace(" ", "")
+    masked = run("validate", path, "--mask-values").stdout.replace(" ", "")
+    assert '"createdAt":"…"' in masked
+    document = json.loads(run("validate", path, "--mask-values", "--format", "json").stdout)
+    assert document["findings"][0]["excerpt"]["accused"] == '"…"'
+
+
+@pytest.mark.parametrize("output_format", ["github", "sarif"])
+def test_paths_start_from_the_top_of_the_repository(
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch, output_format: str
+) -> None:
+    def place() -> str:
+        said = run("validate", "a.json", "--format", output_format).stdout
+        if output_format == "github":
+            return said.partition("file=")[2].partition(",")[0]
+        result = json.loads(said)["runs"][0]["results"][0]
+        uri: str = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        return uri
+
+    write(here / "repository/deep/er/a.json", BAD)
+    monkeypatch.chdir(here / "repository/deep/er")
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    assert place() == "a.json", "in no repository"
+    (here / "repository/.git").write_text("gitdir: elsewhere")
+    assert place() == "deep/er/a.json"
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(here))
+    assert place() == ("repository/" if output_format == "github" else "") + "deep/er/a.json"
+    monkeypatch.setenv("GITHUB_WORKSPACE", "/home/runner/work")
+    assert place() == "deep/er/a.json", "of another machine"
+
+
 def test_each_format_for_programs_can_be_read_by_them(run: Run, here: Path) -> None:
     path = write(here / "a.jsonl", BAD, ODD)
     lines = run("validate", path, "--format", "jsonl").stdout.splitlines()
@@ -292,9 +327,18 @@ def test_the_help_is_grouped_and_ends_with_examples_and_statuses(run: Run) -> No
         ("safepoint validate --ignore SP301,bad-t", {"SP301,bad-time"}),
         ("safepoint validate --fail-on ", {"error", "warning", "info", "never"}),
         ("safepoint validate --format j", {"json", "jsonl", "junit"}),
+        ("safepoint explain SP30", {"SP301", "SP309"}),
+        ("safepoint explain bad-t", {"bad-time"}),
+        ("safepoint schema le", {"ledger", "lease"}),
+        ("safepoint schema --version v2 ", {"ledger", "checkpoint"}),
+        ("safepoint validate committed absent s3://bucket/x --run run", {"run_123", "run odd"}),
+        ("safepoint guard committed --run run_", {"run_123"}),
+        ("safepoint show committed --run ", {"run_123", "run odd"}),
+        ("safepoint show --run ", set()),
     ],
 )
-def test_codes_and_words_are_completed_by_the_shell(words: str, offered: set[str]) -> None:
+def test_codes_and_words_are_completed_by_the_shell(committed: Path, words: str, offered: set[str]) -> None:
+    (committed / "runs/run=20odd").mkdir()
     position = len(words.split()) - (not words.endswith(" "))
     environment = os.environ | {
         "_SAFEPOINT_COMPLETE": "bash_complete",
@@ -308,5 +352,6 @@ def test_codes_and_words_are_completed_by_the_shell(words: str, offered: set[str
         text=True,
         check=False,
     )
-    found = {line.partition(",")[2] for line in done.stdout.splitlines()}
+    found = {line.partition(",")[2] for line in done.stdout.splitlines()} - {""}
     assert offered <= found
+    assert bool(found) == bool(offered)

@@ -1,4 +1,4 @@
-"""What counts: codes on the command line, a project's settings, its payload schemas, and its baseline."""
+"""What counts: codes on the command line, a project's settings, and its payload schemas."""
 
 from __future__ import annotations
 
@@ -143,7 +143,10 @@ def test_every_setting_has_its_effect_and_gives_way_to_its_option(run: Run, here
     assert first["excerpt"]["accused"] == '"soon"'
     assert [line["type"] for line in others] == ["summary"]
     result = run("validate", "records", "--format", "json", "--max-findings", "0", "--mask-values")
-    assert ["excerpt" in finding for finding in json.loads(result.stdout)["findings"]] == [False, False]
+    found = json.loads(result.stdout)["findings"]
+    assert [finding["excerpt"]["accused"] for finding in found] == ['"…"', '"colour"'], (
+        "masked, as that was asked for"
+    )
 
 
 def test_settings_that_cannot_be_used_are_status_2_and_named(run: Run, here: Path) -> None:
@@ -178,6 +181,82 @@ def test_codes_are_ignored_in_some_paths_for_a_reason(check: Check, run: Run, he
     assert (result.exit_code, "did you mean reason?" in result.stderr) == (2, True)
     (here / "safepoint.toml").write_text(PER_PATH.partition("reason")[0])
     assert "safepoint.toml: validate.per-path[0]: reason is missing" in run("validate", "legacy").stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "inputs", "said"),
+    [
+        ("records/old", ["records"], True),
+        ("records/o*/**", ["records"], True),
+        ("records/odd.json", ["records/*.json"], True),
+        ("old", ["."], True),
+        ("old", ["records"], False),
+        ("other/**", ["records"], False),
+        ("records/bad.json", ["records"], False),
+        ("records/old", ["records", "--select", "SP207"], False),
+        ("records/old", ["records", "--ignore", "SP207"], False),
+        ("records/old", ["records", "--quiet"], False),
+        ("records/old", ["records", "absent.json"], False),
+    ],
+)
+def test_an_entry_for_what_was_checked_that_ignores_nothing_is_named(
+    run: Run, here: Path, path: str, inputs: list[str], *, said: bool
+) -> None:
+    (here / "safepoint.toml").write_text(PER_PATH.replace("legacy", path))
+    expected = f"safepoint.toml: per-path {path}: nothing was found there that it ignores\n"
+    assert run("validate", *inputs).stderr == (expected if said else "")
+
+
+@pytest.mark.parametrize("written", ["SP207 SP204", "SP207,SP204", "SP207, bad-time  SP204"])
+def test_commas_and_blanks_stand_between_codes(check: Check, written: str) -> None:
+    assert check("records", "--select", written) == (1, ["SP204", "SP207"])
+    assert check("records", "--ignore", written) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("codes", "said"),
+    [
+        ("SP231", ["SP231: selected, but not looked for as no payload schemas are configured"]),
+        ("SP515 SP204", ["SP515: selected, but not looked for without --artifacts"]),
+        (
+            "payload-invalid,SP51",
+            [
+                "SP231: selected, but not looked for as no payload schemas are configured",
+                "SP515, SP516, SP517: selected, but not looked for without --artifacts",
+            ],
+        ),
+        ("SP207", []),
+    ],
+)
+def test_what_is_selected_and_cannot_be_found_is_told(run: Run, codes: str, said: list[str]) -> None:
+    assert run("validate", "records", "--select", codes).stderr.splitlines() == said
+    assert run("validate", "records", "--select", codes, "--quiet").stderr == ""
+
+
+def test_what_is_looked_for_is_no_note(run: Run, here: Path) -> None:
+    schemas(here)
+    assert run("validate", "records", "--select", "SP231,SP515", "--artifacts").stderr == ""
+
+
+def test_the_report_names_the_settings_that_it_went_by(
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def settings() -> str | None:
+        summary = json.loads(run("validate", here / "records", "--format", "json").stdout)["summary"]
+        found: str | None = summary["settings"]
+        return found
+
+    (here / "records/safepoint.toml").write_text("")
+    assert settings() is None, "what lies beside what is checked does not count"
+    assert "settings: " not in run("validate", "records").stdout
+    (here / "safepoint.toml").write_text("")
+    assert settings() == "safepoint.toml"
+    assert "settings: safepoint.toml" in run("validate", "records").stdout.splitlines()
+    assert "settings: " not in run("validate", "records", "--no-config").stdout
+    monkeypatch.chdir(here / "records")
+    assert settings() == "safepoint.toml"
+    (here / "records/safepoint.toml").unlink()
+    assert settings() == "../safepoint.toml"
 
 
 # Payload schemas
@@ -230,105 +309,3 @@ def test_a_broken_payload_schema_is_status_2_before_anything_is_checked(run: Run
     assert result.stderr.startswith("Error: safepoint.toml: payload-schemas: schemas/state-4.json: ")
     assert "nothing is fetched" in result.stderr
     assert "/properties/a/$ref" in result.stderr
-
-
-# The baseline
-
-
-def test_a_baseline_accepts_what_is_there_and_nothing_more(run: Run, check: Check, here: Path) -> None:
-    written = run("validate", "records", "--write-baseline", "known.json")
-    assert (written.exit_code, written.stderr) == (
-        0,
-        "known.json: 2 findings accepted; --baseline takes them\n",
-    )
-    assert "SP207" not in written.stdout
-    assert check("records", "--baseline", "known.json", "--fail-on", "info") == (0, [])
-    assert "2 suppressed: 2 baseline" in run("validate", "records", "--baseline", "known.json").stdout
-    write(here / "records/new.json", BAD)
-    assert check("records", "--baseline", "known.json") == (1, ["SP207"])
-
-
-def test_lines_may_move_and_one_more_of_the_same_is_new(check: Check, run: Run, here: Path) -> None:
-    write(here / "records/bad.json").unlink()
-    path = write(here / "records/all.jsonl", LEDGER, BAD, LEDGER, BAD)
-    run("validate", path, "--write-baseline", "known.json")
-    write(path, LEDGER, LEDGER, {**BAD, "createdAt": "later"}, LEDGER, BAD)
-    assert check(path, "--baseline", "known.json") == (0, [])
-    write(path, BAD, BAD, BAD)
-    assert check(path, "--baseline", "known.json") == (1, ["SP207"])
-
-
-def test_a_baseline_counts_from_anywhere(
-    check: Check, run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run("validate", "records", "--write-baseline", "known.json")
-    monkeypatch.chdir(here / "records")
-    assert check(".", "--baseline", "../known.json") == (0, [])
-    assert check(here / "records", "--baseline", here / "known.json") == (0, [])
-    (here / "safepoint.toml").write_text('[validate]\nbaseline = "known.json"\n')
-    assert check("bad.json") == (0, [])
-    assert check("bad.json", "--baseline", "") == (1, ["SP207"])
-
-
-def test_what_was_mended_is_told(run: Run, here: Path) -> None:
-    run("validate", "records", "--write-baseline", "known.json")
-    write(here / "records/bad.json", LEDGER)
-    result = run("validate", "records", "--baseline", "known.json")
-    assert result.exit_code == 0
-    assert result.stderr.splitlines() == [
-        "known.json: 1 finding of it is no longer there; --write-baseline known.json takes it out",
-        "  SP207 in records/bad.json at /createdAt",
-    ]
-    assert run("validate", "records", "--baseline", "known.json", "-q").stderr == ""
-    run("validate", "records", "--write-baseline", "known.json")
-    assert run("validate", "records", "--baseline", "known.json").stderr == ""
-    assert "bad.json" not in (here / "known.json").read_text()
-
-
-@pytest.mark.parametrize(
-    "arguments", [["records/odd.json"], ["records", "--ignore", "SP207"], ["records", "--select", "SP204"]]
-)
-def test_what_was_not_looked_for_was_not_mended(run: Run, here: Path, arguments: list[str]) -> None:
-    run("validate", "records", "--write-baseline", "known.json")
-    before = (here / "known.json").read_text()
-    write(here / "records/bad.json", LEDGER)
-    assert run("validate", *arguments, "--baseline", "known.json").stderr == ""
-    run("validate", *arguments, "--write-baseline", "known.json")
-    assert (here / "known.json").read_text() == before
-
-
-def test_one_run_says_nothing_of_its_neighbours(run: Run, here: Path) -> None:
-    for name in ("a", "b"):
-        write(here / f"store/runs/{name}/ledger.jsonl", {**BAD, "runId": name})
-    run("validate", "store", "--write-baseline", "known.json")
-    write(here / "store/runs/b/ledger.jsonl", {**LEDGER, "runId": "b"})
-    result = run("validate", "store", "--run", "a", "--baseline", "known.json")
-    assert (result.exit_code, result.stderr) == (0, "")
-
-
-def test_very_many_mended_findings_are_not_all_named(run: Run, here: Path) -> None:
-    for number in range(9):
-        write(here / f"records/b{number}.json", BAD)
-    run("validate", "records", "--write-baseline", "known.json")
-    for path in (here / "records").iterdir():
-        write(path, LEDGER)
-    said = run("validate", "records", "--baseline", "known.json").stderr.splitlines()
-    assert len(said) == 7
-    assert said[-1] == "  and 6 more places"
-
-
-def test_no_baseline_is_written_of_what_was_not_looked_at(run: Run, here: Path) -> None:
-    result = run("validate", "records", "absent.json", "--write-baseline", "known.json")
-    assert result.exit_code == 3
-    assert "known.json: not written, since not everything could be looked at" in result.stderr
-    assert not (here / "known.json").exists()
-
-
-def test_a_baseline_that_is_none_is_status_2(run: Run, here: Path) -> None:
-    absent = run("validate", "records", "--baseline", "known.json")
-    assert (absent.exit_code, absent.stdout) == (2, "")
-    assert "--write-baseline known.json makes one" in absent.stderr
-    (here / "known.json").write_text("[]")
-    for option in ("--baseline", "--write-baseline"):
-        assert run("validate", "records", option, "known.json").exit_code == 2
-    assert (here / "known.json").read_text() == "[]", "what is no baseline is not written over"

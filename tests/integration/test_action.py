@@ -228,6 +228,25 @@ def test_a_report_that_cannot_be_written_is_no_pass_and_no_output(act: Act, work
     assert any("no/such/folder" in line for line in step.commands)
 
 
+def test_a_report_takes_the_place_of_no_input(act: Act, workspace: Path) -> None:
+    shutil.copytree(GOOD, workspace / "store")
+    record = workspace / "store/safepoint.json"
+    record.write_text('{"recordType": "store"}')
+    before = record.read_bytes()
+    step = act(paths="store", sarif_file="store/safepoint.json")
+    assert (step.status, step.outputs["sarif-file"]) == (2, "")
+    assert record.read_bytes() == before
+
+
+def test_a_report_of_an_earlier_step_is_not_taken_for_this_one(act: Act, workspace: Path) -> None:
+    shutil.copytree(GOOD, workspace / "store")
+    (workspace / "old.sarif").write_text("old")
+    assert act(paths="store", sarif_file="old.sarif").outputs["sarif-file"] == "old.sarif"
+    assert (workspace / "old.sarif").read_text() != "old"
+    (workspace / "store/old.sarif").write_text("old")
+    assert act(paths="store", sarif_file="store/old.sarif").outputs["sarif-file"] == ""
+
+
 @pytest.mark.parametrize("paths", ["", "\n \n"])
 def test_no_paths_are_wrong_usage(act: Act, paths: str) -> None:
     step = act(paths=paths)

@@ -63,7 +63,7 @@ def source_line(shell: str) -> str:
 @pytest.fixture
 def bash(tmp_path: Path) -> Iterator[Terminal]:
     """An interactive bash in a folder with a store, with completion set up."""
-    (tmp_path / "store-of-mine/runs").mkdir(parents=True)
+    (tmp_path / "store-of-mine/runs/run-1").mkdir(parents=True)
     (tmp_path / "policy-of-mine.json").write_text("{}")
     main, terminal = os.openpty()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")} | {
@@ -103,6 +103,9 @@ def bash(tmp_path: Path) -> Iterator[Terminal]:
         ("safepoint validate sto", "safepoint validate store-of-mine/"),
         ("safepoint validate --fail-on error ./sto", "safepoint validate --fail-on error ./store-of-mine/"),
         ("safepoint guard sto", "safepoint guard store-of-mine/"),
+        ("safepoint explain bad-tim", "safepoint explain bad-time "),
+        ("safepoint schema chec", "safepoint schema checkpoint "),
+        ("safepoint show store-of-mine --run ru", "safepoint show store-of-mine --run run-1 "),
         ("safepoint guard . --policy pol", "safepoint guard . --policy policy-of-mine.json "),
     ],
 )

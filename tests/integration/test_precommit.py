@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs/ci.md"
 SHIPPED = ("src", "schema", "pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
 RECORD = '{"actionId": "a", "runId": "r", "stepName": "s", "idempotencyKey": "k", "status": "pending"}\n'
+HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
 STORE = "tests/data/store"
 TORN = '{"actionId": "a", "runId"\n'
 
@@ -134,6 +136,7 @@ def repository(tmp_path: Path, environment: Mapping[str, str], project: tuple[Pa
 def test_sound_records_and_files_of_others_can_be_committed(repository: Repository) -> None:
     repository.write("checkpoints/cp_1.json", RECORD)
     repository.write("data/ledger.jsonl", RECORD * 2)
+    repository.write("checkpoints/sub/deep.json", RECORD)
     repository.write("package.json", '{"name": "not ours"}')
     repository.write("tsconfig.json", "{ // no JSON at all\n}")
     repository.write("ledger/README.md", "no record")
@@ -151,6 +154,35 @@ def test_a_torn_record_stops_the_commit_and_is_named(repository: Repository) -> 
     assert repository.git("rev-parse", "--verify", "--quiet", "HEAD").returncode == 1
     repository.write("data/ledger.jsonl", RECORD)
     assert repository.commit().returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "matched"),
+    [
+        ("checkpoints/a.json", True),
+        ("checkpoints/run1.jsonl", True),
+        ("checkpoints/sub/x.json", True),
+        ("a/ledger/b/c/d.jsonl", True),
+        ("a/checkpoint.json", True),
+        ("ledger.jsonl", True),
+        ("my-checkpoints/a.json", False),
+        ("checkpoints.jsonl.txt", False),
+        ("checkpoints/a.yaml", False),
+        ("checkpoints/package/json", False),
+        ("store/runs/run-1/ledger.jsonl", False),
+        ("store/runs/run-1/journal/0000000001.json", False),
+    ],
+)
+def test_records_are_known_by_the_folders_that_they_lie_below(name: str, matched: bool) -> None:
+    hook = HOOKS["safepoint-validate-files"]
+    found = re.search(hook["files"], name) and not re.search(hook["exclude"], name)
+    assert bool(found) is matched
+
+
+def test_a_torn_record_deep_below_such_a_folder_stops_the_commit(repository: Repository) -> None:
+    repository.write("checkpoints/sub/run1.jsonl", RECORD + TORN + RECORD)
+    done = repository.commit()
+    assert (done.returncode, "checkpoints/sub/run1.jsonl:2:" in done.stdout) == (1, True), done.stdout
 
 
 def test_a_damaged_record_of_a_store_stops_the_commit(repository: Repository) -> None:

@@ -110,3 +110,43 @@ def journals() -> list[Path]:
 @pytest.mark.parametrize("store", journals(), ids=lambda path: path.parent.name)
 def test_both_ways_say_the_same_of_every_fixture(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(safepoint.validate(store)) == slowly(str(store), monkeypatch)
+
+
+DECLARES = {"effect": "message", "idempotency": "none", "probe": "none", "reversibility": "irreversible"}
+
+
+def begun() -> Journal:
+    return Journal().begin().checkpoint(2, "cp-1")
+
+
+def unusual_journals() -> dict[str, Journal]:
+    """Each is sound but for one thing that only the slow way names."""
+    fenced = begun().ledger(3, "attempting").claim(4, purpose="run")
+    failed = {"class": "refused", "message": None, "retryable": False, "sent": "no"}
+    early = {"number": 1, "startedAt": "2026-05-07T10:00:03Z", "deadline": "2026-05-07T10:00:01Z"}
+    old = {"kind": "response", "ref": None, "by": None, "observedAt": "2026-05-07T09:00:00Z"}
+    here = {"runId": "run-1", "uri": "."}
+    outside = {
+        "artifactId": "a",
+        "uri": "../../../etc/passwd",
+        "digest": None,
+        "size": None,
+        "mediaType": None,
+    }
+    return {
+        "SP401": fenced.ledger(5, "failed", error=failed),
+        "SP420": begun().ledger(3, "planned", attempt=early),
+        "SP421": begun().ledger(3, "attempting", evidence=old),
+        "SP323": begun().add("run", 3, epoch=1, status="completed", successor=here),
+        "SP006": begun().ledger(3, "attempting").ledger(4, "committed", resultRef=outside),
+    }
+
+
+@pytest.mark.parametrize("code", sorted(unusual_journals()))
+def test_what_is_unusual_is_left_to_the_slow_way(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unusual_journals()[code].write(tmp_path)
+    found = list(safepoint.validate(tmp_path))
+    assert code in [finding.code for finding in found]
+    assert found == slowly(str(tmp_path), monkeypatch)

@@ -59,10 +59,10 @@ def main() -> int:
     outputs = _counts(found["summary"]) if found else {}
     for kind in ("sarif", "junit"):
         if found and (path := inputs[f"{kind.upper()}_FILE"]):
-            with suppress(OSError):
-                Path(path).unlink()  # what an earlier step left there must not be taken for this report
+            before = _file(path)
             statuses.append(report(kind, path))
-            outputs[f"{kind}-file"] = path if Path(path).is_file() else ""
+            # what an earlier step left there must not be taken for this report, nor be taken away: it may be an input
+            outputs[f"{kind}-file"] = path if _file(path) not in {None, before} else ""
     status = max(map(_known, statuses))
     _append("GITHUB_OUTPUT", "".join(map(_output, {**outputs, "status": str(status)}.items())))
     _append("GITHUB_STEP_SUMMARY", _summary(found, status))
@@ -119,6 +119,14 @@ def _logged(options: Sequence[str], output_format: str, names: Sequence[str]) ->
     command = [*COMMAND, *options, f"--format={output_format}", "--", *names]
     with nullcontext() if output_format == "github" else _commands_stopped():
         return subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode
+
+
+def _file(path: str) -> tuple[int, int] | None:
+    """Which file it is that lies at `path`, whatever is in it; None: there is none."""
+    with suppress(OSError):
+        found = Path(path).stat()
+        return found.st_dev, found.st_ino
+    return None
 
 
 def _known(status: int) -> int:

@@ -221,6 +221,16 @@ _OF_PAYLOADS = frozenset({"SP231", "SP232"})
 _OF_ARTIFACTS = frozenset({"SP515", "SP516", "SP517"})
 
 
+def idle(settings: Settings, selection: Selection, inputs: Iterable[str]) -> Iterator[str]:
+    """The per-path entries for what was checked that nothing was ignored by, a line for each."""
+    from safepoint.selection import Scope
+
+    scope = Scope(inputs)
+    for entry in selection.unused():
+        if scope.reaches(entry.top, settings.folder):
+            yield f"{settings.path}: per-path {plain(entry.written)}: nothing was found there that it ignores"
+
+
 def selection_of(settings: Settings, accepted: Accepted | None) -> Selection | None:
     """Which findings count; None where all of them do."""
     if settings.select is None and not settings.ignore and not settings.per_path and accepted is None:

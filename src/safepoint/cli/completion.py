@@ -50,9 +50,8 @@ def complete_runs(ctx: click.Context, param: click.Parameter, incomplete: str) -
     """The runs of the stores on this machine that stand before it on the line."""
     from click.shell_completion import CompletionItem
 
-    given = ctx.params.get("store") or ctx.params.get("inputs") or ()
-    stores = (given,) if isinstance(given, str) else given
-    runs = (run for store in stores for run in _runs_of(store) if run.startswith(incomplete))
+    # not yet sorted into parameters, as the option without a value keeps the parser from its end
+    runs = (run for store in ctx.args for run in _runs_of(store) if run.startswith(incomplete))
     return [CompletionItem(run) for run in dict.fromkeys(islice(runs, _MOST))]
 
 

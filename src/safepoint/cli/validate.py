@@ -21,6 +21,7 @@ from safepoint.cli.choices import (
     STDIN,
     Accepted,
     engine_of,
+    idle,
     inputs_of,
     payloads_of,
     selection_of,
@@ -149,7 +150,7 @@ def _codes_option(name: str, help_text: str) -> Callable[[Any], Any]:
     type=LOCATION,
     metavar="FILE",
     default=STDOUT,
-    help="Write the report to FILE, once it is whole.",
+    help="Write the report to FILE, once it is whole; nothing that is checked is written over.",
 )
 @click.option(
     "--limit",
@@ -265,6 +266,9 @@ def command(
         note(f"{output}: {summary_text(validation.summary(), screen(error_stream=True))}")
     if accepted and selection:
         accepted.settle(selection, evaluated=validation.evaluated, quiet=quiet)
+    if selection and settings.per_path and validation.evaluated and run_id is None and not quiet:
+        for line in idle(settings, selection, names):
+            note(line)
     ctx.exit(_status(validation, threshold))
 
 

@@ -36,6 +36,7 @@ class _Action:
     __slots__ = (
         "cut_off",
         "effect",
+        "epoch",
         "fingerprint",
         "key",
         "lasting",
@@ -56,6 +57,8 @@ class _Action:
         self.fingerprint: str | None = value.get("requestFingerprint")
         self.effect: str = declares.get("effect") or "other"
         self.number = 0
+        self.epoch = 0
+        """The epoch of the last attempt."""
         self.retryable = False
         self.started: str | None = None
         """When the last attempt began."""
@@ -165,10 +168,14 @@ class _Glance:
         elif status == "failed":
             self.outcome(name, before, action, value)
             error = value.get("error")
-            if proof.error_leaves_open(error, repeatable=False) or value.get("evidence") is not None:
+            if proof.error_leaves_open(error, repeatable=False):
                 raise _Unusual
             action.retryable = bool(error and error.get("retryable"))
-        elif (before, status) not in {("", "planned"), ("planned", "cancelled"), ("failed", "cancelled")}:
+        elif (before, status) not in {("", "planned"), ("planned", "cancelled"), ("failed", "cancelled")} or (
+            value.get("attempt") is not None
+        ):
+            raise _Unusual
+        if status != "committed" and value.get("evidence") is not None:
             raise _Unusual
         if value.get("resultRef") is not None:
             if "result" in value:
@@ -180,7 +187,7 @@ class _Glance:
     def attempt(self, name: str, action: _Action, value: Value) -> None:
         attempt = value["attempt"]
         action.number += 1
-        action.started = attempt["startedAt"]
+        action.started, action.epoch = attempt["startedAt"], self.epoch
         cut_off = attempt.get("sendBefore")
         if attempt["number"] != action.number or _before(attempt["deadline"], attempt["startedAt"]):
             raise _Unusual
@@ -218,7 +225,10 @@ class _Glance:
         named = value.get("attempt")
         seen = before == "seen" and value["status"] == "committed"
         self.seen -= seen
-        if (before != "attempting" and not seen) or (named and named["number"] != action.number):
+        settles = (
+            before == "attempting" and action.epoch == self.epoch
+        )  # of an earlier owner's it takes a proof
+        if not (seen or settles) or (named and named["number"] != action.number):
             raise _Unusual
         if named and _before(named["deadline"], named["startedAt"]):
             raise _Unusual
@@ -377,7 +387,7 @@ def is_ordinary(values: Sequence[dict[str, Any]], digests: Sequence[str]) -> boo
     first, last = values[0], values[-1]
     if first["recordType"] != "run" or first["status"] != "started" or first["leaseEpoch"] != 0:
         return False
-    if first.get("parentRunId") == first["runId"]:
+    if first.get("parentRunId") == first["runId"] or "successor" in first or "successor" in last:
         return False
     glance = _Glance()
     read = {

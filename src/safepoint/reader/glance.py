@@ -7,6 +7,7 @@ Not decided here: what is wrong where this is not certain (``texts``, the slow w
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -22,8 +23,11 @@ from safepoint.core.kind import Identity
 from safepoint.core.strictjson import LIMITS, is_compact
 from safepoint.core.version import V3
 from safepoint.model.ordinary import is_ordinary
-from safepoint.reader.texts import ELSEWHERE, Known, leads_outside
+from safepoint.reader.texts import Known, escaping
 from safepoint.schemas.special import WORDS
+
+_PLAIN_ID = re.compile(r"[ -~]{1,256}").fullmatch
+"""What nearly every run is called, and the schemas let pass; the records of any other run are looked at one by one."""
 
 _DEEP = 2048
 """Levels that are tried to find out how many orjson writes."""
@@ -68,7 +72,7 @@ def look(run_id: str, texts: Sequence[bytes]) -> Sight:
     """
     values = [_parse(text) for text in texts]
     digests = ["sha256:" + sha256(text).hexdigest() for text in texts]
-    if ".." in run_id:
+    if ".." in run_id or not _PLAIN_ID(run_id):
         return Sight(values, digests, set())
     sound = set(_strict(values, texts))
     sound.intersection_update(_fit(run_id, values, digests))
@@ -172,16 +176,5 @@ def _fit(run_id: str, values: list[Any], digests: list[str]) -> set[int]:
             sound.update(indices)
         else:
             sound.update(index for index in indices if schemas.all_valid(kind, word, [values[index]]))
-    outside = [
-        index for index in groups.get(("checkpoint", None), ()) if index in sound and _outside(values[index])
-    ]
-    return sound.difference(outside)
-
-
-def _outside(checkpoint: dict[str, Any]) -> bool:
-    """Whether an artifact's URI leads out of the store."""
-    for reference in checkpoint["artifactRefs"] or ():
-        uri = reference["uri"]
-        if uri is not None and not uri.startswith(ELSEWHERE) and leads_outside(uri):
-            return True
-    return False
+    named = (index for index in sound if values[index].get("artifactRefs") or values[index].get("resultRef"))
+    return sound.difference([index for index in named if any(escaping(values[index]))])

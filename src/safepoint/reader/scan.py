@@ -163,12 +163,13 @@ def _run_segment(entry: Entry) -> str | None:
 def _stored_run(
     store: Store, entries: Sequence[Entry], how: Scrutiny = USUAL, description: Unread | None = None
 ) -> Scan:
-    held, known = _at_a_glance(store, entries, how) if how.glance else ({}, {})
+    held, known = _at_a_glance(store, entries, how) if how.glance and not description else ({}, {})
     if isinstance(known, Scan):
         return known
     gathered = Gathered()
     if description:
         gathered.unread.append(description)
+        gathered.faults.extend(description.faults)
     run_id: str | None = None
     for entry in entries:
         name = parse_key(entry.key)
@@ -215,7 +216,8 @@ def _at_a_glance(
     texts = list(held.values()) if numbered else held[journal[0]].removesuffix(b"\n").split(b"\n")
     seen = look(run_id, texts)
     if seen.ordinary and (beside := _beside(store, entries, set(journal), seen, how)) is not None:
-        return {}, Scan(None, run_id, (), {}, len(texts) + beside, 0, len(keys), in_store=True)
+        files = sum(not key.startswith(f"{folder}artifacts/") for key in keys)
+        return {}, Scan(None, run_id, (), {}, len(texts) + beside, 0, files, in_store=True)
     known = seen.known()
     if not numbered:
         return held, {journal[0]: known}

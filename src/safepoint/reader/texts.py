@@ -236,7 +236,7 @@ def _unread(place: Place, faults: list[Fault], name: KeyName | None, value: Any)
     )
 
 
-ELSEWHERE = ("https://", "s3://", "gs://", "az://")
+_ELSEWHERE = ("https://", "s3://", "gs://", "az://")
 """How the URIs of most artifacts begin: no paths, so that nothing more need be asked of them."""
 
 _CLIMBS = re.compile(r"(^|[/\\])\.\.([/\\]|$)")
@@ -272,14 +272,19 @@ def _misplaced(identity: Identity, value: dict[str, Any], name: KeyName | None) 
     elif log == "store" and value.get("features"):
         known = ", ".join(map(repr, value["features"]))
         yield Fault("SP217", f"the store relies on {known}, which this version does not know", "/features")
-    for index, reference in enumerate(value.get("artifactRefs") or ()):
+    for pointer in escaping(value):
+        yield Fault("SP006", "the artifact's uri leads out of the store; it is not opened", pointer)
+
+
+def escaping(value: Mapping[str, Any]) -> Iterator[str]:
+    """Pointers to the URIs of a record's artifacts that lead out of the store."""
+    references = [
+        (f"/artifactRefs/{index}", ref) for index, ref in enumerate(value.get("artifactRefs") or ())
+    ]
+    for pointer, reference in (*references, ("/resultRef", value.get("resultRef"))):
         uri = reference.get("uri") if isinstance(reference, dict) else None
-        if isinstance(uri, str) and not uri.startswith(ELSEWHERE) and leads_outside(uri):
-            yield Fault(
-                "SP006",
-                "the artifact's uri leads out of the store; it is not opened",
-                f"/artifactRefs/{index}/uri",
-            )
+        if isinstance(uri, str) and not uri.startswith(_ELSEWHERE) and leads_outside(uri):
+            yield f"{pointer}/uri"
 
 
 def leads_outside(uri: str) -> bool:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from safepoint.core.fault import Fault
 from safepoint.core.timestamp import SECOND, parse_time
 from safepoint.model.action import Action
-from safepoint.model.record import Record
 from safepoint.model.run import Run
 
 NAME = "evidence-before-attempt"
@@ -28,22 +27,23 @@ _SKEW = 5 * SECOND
 def check(run: Run) -> Iterator[Fault]:
     """Every piece of evidence that is older than the attempt it names, or without a name than the first one."""
     for action in run.actions.values():
+        starts = _starts(action)
         for record in action.records:
             evidence, pointer = record.value, "/observedAt"
             if record.kind == "ledger":
                 evidence, pointer = record.value.get("evidence") or {}, "/evidence/observedAt"
-            started = _started(action, record)
+            number = (record.value.get("attempt") or {}).get("number", record.value.get("attemptNumber"))
+            started = starts.get(number)
             if evidence and started is not None and parse_time(evidence["observedAt"]) < started - _SKEW:
                 message = "observed before the attempt began, by more than clocks may differ"
                 yield Fault("SP421", message, pointer, place=record.place)
 
 
-def _started(action: Action, record: Record) -> int | None:
-    """When the attempt began that `record` speaks of, as far as a record of its beginning says so."""
-    number = (record.value.get("attempt") or {}).get("number", record.value.get("attemptNumber"))
-    begun = (
-        attempt.started
-        for attempt in action.attempts
-        if number in {None, attempt.number} and attempt.opened.value.get("status") == "attempting"
-    )
-    return min((start for start in begun if start is not None), default=None)
+def _starts(action: Action) -> dict[int | None, int]:
+    """When each attempt began, as far as a record of its beginning says so; under None the earliest."""
+    starts: dict[int | None, int] = {}
+    for attempt in action.attempts:
+        if attempt.started is not None and attempt.opened.value.get("status") == "attempting":
+            starts[attempt.number] = attempt.started
+            starts[None] = min(attempt.started, starts.get(None, attempt.started))
+    return starts

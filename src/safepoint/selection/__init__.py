@@ -6,7 +6,7 @@ Not decided here: where a selection is written down (``settings``, ``cli``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from safepoint.core.finding import Finding
 from safepoint.selection.baseline import Baseline, BaselineError, Known
@@ -66,6 +66,7 @@ class Selection:
         self._ignore = parse_codes(ignore)
         self._per_path, self._folder = tuple(per_path), folder
         self._baseline = baseline
+        self._used: set[PathIgnore] = set()
 
     def admit(self, finding: Finding) -> str | None:
         """None where `finding` counts; else why it is suppressed: ``unselected``, ``ignored`` or ``baseline``.
@@ -75,9 +76,17 @@ class Selection:
         if finding.code in NEVER_HIDDEN:
             return None
         hidden = self._hides(finding.code, finding.url, finding.key)
+        if hidden == IGNORED:
+            self._used.update(self._covering(finding.code, finding.url, finding.key))
         if hidden is None and self._baseline is not None and self._baseline.takes(finding):
             return KNOWN
         return hidden
+
+    def unused(self) -> Iterator[PathIgnore]:
+        """The entries of `per_path` that nothing was ignored by so far, though it could have been."""
+        if self._select is None:
+            asked = (entry for entry in self._per_path if not entry.codes & self._ignore)
+            yield from (entry for entry in asked if entry not in self._used)
 
     def looks_for(self, code: str, file: str) -> bool:
         """Whether a finding of `code` in `file`, as a baseline names it, could reach the baseline at all."""
@@ -88,9 +97,9 @@ class Selection:
             return IGNORED
         if self._select is not None and code not in self._select:
             return UNSELECTED
+        return IGNORED if self._covering(code, url, key) else None
+
+    def _covering(self, code: str, url: str, key: str) -> list[PathIgnore]:
         entries = [entry for entry in self._per_path if code in entry.codes]
-        if entries:
-            names = (file_name(url, self._folder), key)
-            if any(entry.covers(name) for entry in entries for name in names):
-                return IGNORED
-        return None
+        names = (file_name(url, self._folder), key) if entries else ()
+        return [entry for entry in entries if any(map(entry.covers, names))]

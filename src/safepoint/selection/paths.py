@@ -66,6 +66,17 @@ class PathIgnore:
     codes: frozenset[str]
     reason: str
     """Why, in the words of whoever decided it."""
+    written: str
+    """The pattern as it was written."""
+
+    @property
+    def top(self) -> str:
+        """The path that every file it covers lies at or below; ``.`` where it may lie anywhere."""
+        if "/" not in self.written.rstrip("/"):
+            return os.curdir
+        mark = _MARK.search(self.written)
+        path = self.written[: mark.start()].rpartition("/")[0] if mark else self.written
+        return path.strip("/") or os.curdir
 
     def covers(self, name: str) -> bool:
         """Whether the file `name`, relative to where the pattern begins, is one of them."""

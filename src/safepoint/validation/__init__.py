@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from safepoint.core.fault import Fault, Place
 from safepoint.core.finding import Checked, Finding, Skipped
 from safepoint.reader import Scan, load_run, scan, scan_bytes, scan_files, scan_loose
-from safepoint.store import AbsentError, Store, StoreError
+from safepoint.store import Store, StoreError
 from safepoint.store.inputs import Input, expand
-from safepoint.store.layout import run_ids
+from safepoint.store.layout import run_ids, run_prefix
 from safepoint.store.local import LocalStore
 from safepoint.validation.results import (
     NOTHING,
@@ -104,13 +104,11 @@ class Validation(Iterator[Finding]):
         }
 
     def _check(self, inputs: Iterable[Source]) -> Iterator[Checked]:
-        errors = 0
         with workers(self._options) as pool:
             for checked, count in _everything(inputs, self._options, pool):
-                counted = self._count(checked, count)
-                errors += any(finding.severity == "error" for finding in checked.findings)
-                yield counted
-        if not self.records and not self.documents and not errors:
+                yield self._count(checked, count)
+        looked_at = self.records or self.documents or self.severities["error"] or self.suppressed["baseline"]
+        if not looked_at:
             # Zero records is never a pass: a wrong path in a CI job would stay green for years.
             nothing = Fault("SP001", "nothing to check: no Safepoint record was found")
             yield self._count(refused(nothing, ""), NOTHING)
@@ -159,12 +157,12 @@ def _everything(
             elif source.keys is not None:
                 files.append(source)
             elif options.run is not None:
-                checked, count = _one_run(source.store, options.run, options)
-                if any(finding.code == "SP001" for finding in checked.findings):
-                    without.append(checked)
-                else:
-                    found = True
-                    yield checked, count
+                for checked, count in _one_run(source.store, options.run, options):
+                    if any(finding.code == "SP001" for finding in checked.findings):
+                        without.append(checked)
+                    else:
+                        found = found or count.runs > 0
+                        yield checked, count
             else:
                 yield from _store(source, options, pool)
     if files:
@@ -173,18 +171,26 @@ def _everything(
         yield from ((checked, NOTHING) for checked in without)
 
 
-def _one_run(store: Store, run_id: str, options: Options) -> Result:
+def _one_run(store: Store, run_id: str, options: Options) -> Iterator[Result]:
     from difflib import get_close_matches
 
     try:
-        return result(load_run(store, run_id, options.scrutiny), store, options)
-    except AbsentError:
+        if next(store.list(run_prefix(run_id)), None) is not None:
+            yield result(load_run(store, run_id, options.scrutiny), store, options)
+            return
+        # it may lie in loose files, and so may texts that name no run
+        found = [
+            one for one in scan_loose(store, store.files(), options.scrutiny) if one.run_id in {None, run_id}
+        ]
+        yield from _loose(found, store.url, options)
+        if any(one.run_id == run_id for one in found):
+            return
         near = get_close_matches(run_id, run_ids(store), n=3, cutoff=0.4)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         fault = Fault("SP001", f"the store holds no record of run {run_id!r}{hint}", place=Place(store.url))
-    except StoreError as error:
+    except (StoreError, ValueError) as error:
         fault = Fault("SP002", str(error), place=Place(store.url))
-    return refused(fault, store.url), NOTHING
+    yield refused(fault, store.url), NOTHING
 
 
 def _store(source: Input, options: Options, pool: ProcessPoolExecutor | None) -> Iterator[Result]:
@@ -193,12 +199,14 @@ def _store(source: Input, options: Options, pool: ProcessPoolExecutor | None) ->
     loose: list[Scan] = []
     failure: Fault | None = None
     try:
-        if pool is not None and isinstance(store, LocalStore):
+        if pool is not None and isinstance(store, LocalStore) and "runs" in store.folders():
             loose.extend(scan_loose(store, store.files(), options.scrutiny))
             yield from side_by_side(store, options.jobs, pool)
-        for one in (
-            scan(source, options.scrutiny) if pool is None or not isinstance(store, LocalStore) else ()
-        ):
+            found: Iterable[Scan] = ()
+        else:
+            # also where the folder of runs is a link: that is not listed, and so it is not shared either
+            found = scan(source, options.scrutiny)
+        for one in found:
             if one.in_store:
                 yield result(one, store, options)
             else:
@@ -217,8 +225,10 @@ def _loose(found: Iterable[Scan], url: str, options: Options) -> Iterator[Result
     skipped: defaultdict[str, list[Skipped]] = defaultdict(list)
     total = NOTHING
     for one in found:
-        if options.run is not None and one.run_id != options.run:
-            continue
+        if options.run is not None and one.run_id not in {None, options.run}:
+            continue  # what names no run may be a record of the one that is wanted
+        if options.run is not None and one.run_id is None:
+            one = replace(one, faults=tuple(fault for fault in one.faults if fault.code != "SP004"))  # noqa: PLW2901 - what is nobody's record is of no interest here
         checked, count = result(one, None, options)
         total = total.plus(count)
         for place in one.texts:

@@ -7,20 +7,25 @@ faster.
 from __future__ import annotations
 
 import os
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from safepoint.reader import scan_folder
-from safepoint.store import StoreError
+from safepoint.store import StoreError, UnreadableError
 from safepoint.store.local import LocalStore
 from safepoint.validation.results import Options, Result, result
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
+
+_MOST = 4
+"""Processes for each processor, at most; more only cost."""
 
 _RUNS_AT_A_TIME = 16
 """Folders of runs that a process is given at once: enough that handing them over costs nothing."""
@@ -30,9 +35,17 @@ _shared: Options
 be handed over in no other way."""
 
 
-def _share(options: Options) -> None:
+def _begin(options: Options, parent: int) -> None:
     global _shared  # noqa: PLW0603 - a process has no other place for what it began with
     _shared = options
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """Ends this process once its parent is gone: killed, it can tell nobody, and would be waited for for ever."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 @contextmanager
@@ -48,7 +61,8 @@ def workers(options: Options) -> Iterator[ProcessPoolExecutor | None]:
     from multiprocessing import get_context
 
     share, fork = replace(options, selection=None), get_context("fork")
-    with ProcessPoolExecutor(options.jobs, fork, initializer=_share, initargs=(share,)) as pool:
+    jobs = min(options.jobs, _MOST * (os.cpu_count() or 1))
+    with ProcessPoolExecutor(jobs, fork, initializer=_begin, initargs=(share, os.getpid())) as pool:
         try:
             yield pool
         finally:
@@ -61,6 +75,8 @@ def side_by_side(store: LocalStore, jobs: int, pool: ProcessPoolExecutor) -> Ite
     Raises:
         StoreError: a folder cannot be listed; raised once all the others were checked.
     """
+    from concurrent.futures.process import BrokenProcessPool
+
     segments = iter(store.folders("runs"))
     waiting: deque[Future[tuple[list[Result], StoreError | None]]] = deque()
     failure: StoreError | None = None
@@ -69,7 +85,11 @@ def side_by_side(store: LocalStore, jobs: int, pool: ProcessPoolExecutor) -> Ite
             waiting.append(pool.submit(_check_folders, store, some))
         if not waiting:
             break
-        results, error = waiting.popleft().result()
+        try:
+            results, error = waiting.popleft().result()
+        except BrokenProcessPool:
+            problem = "a process that checked its runs was killed, perhaps for want of memory"
+            raise UnreadableError(store.url, problem, remedy="try again with fewer jobs") from None
         failure = failure or error
         yield from results
     if failure:
