@@ -142,3 +142,12 @@ def test_an_answer_to_another_content_than_was_asked_is_refused(
         grant_approval(store, "run-1", "nothing", actor="boss", clock=clock)
     with pytest.raises(RecorderError, match="no journal"):
         grant_approval(store, "run-2", "ask", actor="boss", clock=clock)
+
+
+def test_what_is_done_already_needs_no_approval(store: Store, run: RecordedRun, clock: Any) -> None:
+    grant_approval(store, "run-1", "ask", actor="boss", clock=clock)
+    pay(run)
+    run.request_approval("ask", request=REQUEST, action_id="pay")  # asked before: that is no new question
+    with pytest.raises(IllegalRecord, match="nothing left to approve"):
+        run.request_approval("again", request=REQUEST, action_id="pay")
+    assert "again" not in folded(store).approvals

@@ -11,9 +11,12 @@ from typing import Any
 
 from safepoint.core.timestamp import SECOND, format_time
 from safepoint.model.approvals import Approval
-from safepoint.recorder.errors import NotApproved, RecorderError
+from safepoint.recorder.errors import IllegalRecord, NotApproved, RecorderError
 from safepoint.recorder.journal import Journal
 from safepoint.recorder.log import Clock, StoreAt, new_nonce, open_at
+
+_DONE = frozenset({"committed", "compensating", "compensated", "cancelled", "abandoned"})
+"""Statuses of an action that nobody can begin any more."""
 
 
 def request_approval(
@@ -67,7 +70,14 @@ def append_request(
     actor: str | None,
     reason: str | None,
 ) -> None:
-    """`request_approval` in a journal that is open."""
+    """`request_approval` in a journal that is open.
+
+    Raises:
+        IllegalRecord: the action was done, or given up for good, so that there is nothing left to approve.
+    """
+    action = journal.actions.get(action_id) if action_id is not None else None
+    if action is not None and action.status in _DONE:
+        raise IllegalRecord(f"action {action_id!r} is {action.status}: there is nothing left to approve")
     expires = None if expires_seconds is None else format_time(journal.clock() + expires_seconds * SECOND)
     optional = {
         "actionId": action_id,
