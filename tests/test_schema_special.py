@@ -61,11 +61,46 @@ def test_what_is_accepted_fits_the_schema() -> None:
 
 
 ODD: tuple[Any, ...] = (
-    *(None, True, False, 0, 1, -1, 2**53, 2**53 - 1, 1.0, 0.5, "", " ", "x", "x\n", "\n", "\x00", "é", [], {}),
+    *(
+        None,
+        True,
+        False,
+        0,
+        1,
+        -1,
+        2**53,
+        2**53 - 1,
+        1.0,
+        0.5,
+        "",
+        " ",
+        "x",
+        "x\n",
+        "\n",
+        "\x00",
+        "é",
+        [],
+        {},
+    ),
     *("0000-01-01T00:00:00Z", "0000-02-29T00:00:00Z", "0004-02-29T00:00:00Z", "1900-02-29T00:00:00Z"),
     *("2000-02-29T00:00:00Z", "2026-05-07T10:00:00Z\n", "2026-13-01T00:00:00Z", "2026-05-07T10:00:00+00:00"),
-    *("sha256:" + "a" * 64, "sha256:" + "a" * 63, "sha256:" + "A" * 64, "sha256:" + "a" * 64 + "\n", "a" * 32),
-    *("x" * 256, "x" * 257, "https://example.org/%zz", "committed", "attempting", "human", ["a", "a"], {"x-a": 1}),
+    *(
+        "sha256:" + "a" * 64,
+        "sha256:" + "a" * 63,
+        "sha256:" + "A" * 64,
+        "sha256:" + "a" * 64 + "\n",
+        "a" * 32,
+    ),
+    *(
+        "x" * 256,
+        "x" * 257,
+        "https://example.org/%zz",
+        "committed",
+        "attempting",
+        "human",
+        ["a", "a"],
+        {"x-a": 1},
+    ),
 )
 
 
@@ -84,7 +119,16 @@ def damaged(value: dict[str, Any], random: random.Random) -> dict[str, Any]:
     if what == 0 and name is not None:
         del node[name]
     elif what == 1 and isinstance(node, dict):
-        known = ["branch", "evidence", "requires", "orderEvidence", "migratedFrom", "x-own", "odd", "successor"]
+        known = [
+            "branch",
+            "evidence",
+            "requires",
+            "orderEvidence",
+            "migratedFrom",
+            "x-own",
+            "odd",
+            "successor",
+        ]
         node[random.choice(known)] = random.choice(ODD)
     elif name is not None:
         node[name] = random.choice(ODD)

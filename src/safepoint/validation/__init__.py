@@ -110,7 +110,7 @@ class Validation(Iterator[Finding]):
         looked_at = self.records or self.documents or self.severities["error"] or self.suppressed["baseline"]
         if not looked_at:
             # Zero records is never a pass: a wrong path in a CI job would stay green for years.
-            nothing = Fault("SP001", "nothing to check: no Safepoint record was found")
+            nothing = Fault("SP001", "no Safepoint record was found")
             yield self._count(refused(nothing, ""), NOTHING)
 
     def _count(self, checked: Checked, count: Count) -> Checked:
