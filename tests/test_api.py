@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from samples import CHECKPOINT
 
 import safepoint
 from safepoint.api import SeveralStoresError, scan_store
@@ -22,18 +23,6 @@ RECORD = {
     "idempotencyKey": "k",
     "status": "committed",
     "externalRef": "m",
-}
-
-CHECKPOINT = {
-    "recordType": "checkpoint",
-    "schemaVersion": "v3",
-    "runId": "r",
-    "createdAt": "2026-05-07T10:00:00Z",
-    "checkpointId": "cp",
-    "state": "s",
-    "stepName": "s",
-    "artifactRefs": [],
-    "sideEffectStatus": {"writePerformed": False, "externalMessageSent": False},
 }
 
 

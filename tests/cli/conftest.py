@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from samples import BAD, ODD, write
 
 from safepoint.cli.main import safepoint
 from safepoint.core.digest import digest_stored, encode_record
@@ -172,5 +174,27 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
         if result.exception and not isinstance(result.exception, SystemExit):
             raise result.exception
         return result
+
+    return call
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project of two files, one with an error and one with a warning, and no settings."""
+    (tmp_path / "project/.git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    write(tmp_path / "project/records/bad.json", BAD)
+    write(tmp_path / "project/records/odd.json", ODD)
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def check(run: Callable[..., Result]) -> Callable[..., tuple[int, list[str]]]:
+    """The exit status, and the codes that counted."""
+
+    def call(*arguments: str | Path) -> tuple[int, list[str]]:
+        result = run("validate", *arguments, "--format", "json")
+        codes = [finding["code"] for finding in json.loads(result.stdout)["findings"]]
+        return result.exit_code, sorted(codes)
 
     return call

@@ -2,48 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import Result
+from samples import BAD, LEDGER, write
 
 Run = Callable[..., Result]
-LEDGER = {"actionId": "a", "runId": "r", "stepName": "s", "idempotencyKey": "k", "status": "pending"}
-BAD = {**LEDGER, "createdAt": "soon"}
-"""One error: SP207 at /createdAt."""
-ODD = {**LEDGER, "colour": 1}
-"""One warning: SP204 at /colour."""
-
-
-def write(path: Path, *records: Any) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project of two files, one with an error and one with a warning, and no settings."""
-    (tmp_path / "project/.git").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "project")
-    write(tmp_path / "project/records/bad.json", BAD)
-    write(tmp_path / "project/records/odd.json", ODD)
-    return tmp_path / "project"
-
-
-@pytest.fixture
-def check(run: Run) -> Callable[..., tuple[int, list[str]]]:
-    """The exit status, and the codes that counted."""
-
-    def call(*arguments: str | Path) -> tuple[int, list[str]]:
-        result = run("validate", *arguments, "--format", "json")
-        codes = [finding["code"] for finding in json.loads(result.stdout)["findings"]]
-        return result.exit_code, sorted(codes)
-
-    return call
+def here(project: Path) -> Path:
+    return project
 
 
 Check = Callable[..., tuple[int, list[str]]]

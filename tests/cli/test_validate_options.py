@@ -13,20 +13,12 @@ from typing import Any
 
 import pytest
 from click.testing import Result
+from samples import LEDGER, ODD, write
 
 Run = Callable[..., Result]
 COMMAND = [sys.executable, "-m", "safepoint", "validate"]
-LEDGER = {"actionId": "a", "runId": "r", "stepName": "s", "idempotencyKey": "k", "status": "pending"}
 BAD = {**LEDGER, "createdAt": "s3cret"}
 """One error: SP207."""
-ODD = {**LEDGER, "colour": 1}
-"""One warning: SP204."""
-
-
-def write(path: Path, *records: Any) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
 
 
 @pytest.fixture(autouse=True)

@@ -5,27 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import Result
+from samples import BAD, ODD, write
+from samples import CHECKPOINT as PLAIN
 
 Run = Callable[..., Result]
-LEDGER = {"actionId": "a", "runId": "r", "stepName": "s", "idempotencyKey": "k", "status": "pending"}
-BAD = {**LEDGER, "createdAt": "soon"}
-"""One error: SP207 at /createdAt."""
-ODD = {**LEDGER, "colour": 1}
-"""One warning: SP204 at /colour."""
 CHECKPOINT = {
-    "recordType": "checkpoint",
-    "schemaVersion": "v3",
-    "runId": "r",
-    "createdAt": "2026-05-07T10:00:00Z",
-    "checkpointId": "cp",
-    "state": "s",
-    "stepName": "s",
-    "artifactRefs": [],
-    "sideEffectStatus": {"writePerformed": False, "externalMessageSent": False},
+    **PLAIN,
     "payloadSchema": "support-agent/state@4",
     "stateSnapshot": {"customer": {"age": "s3cret"}},
 }
@@ -37,32 +25,9 @@ reason = "written by hand in 2024"
 """
 
 
-def write(path: Path, *records: Any) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
-
-
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project of two files, one with an error and one with a warning, and no settings."""
-    (tmp_path / "project/.git").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "project")
-    write(tmp_path / "project/records/bad.json", BAD)
-    write(tmp_path / "project/records/odd.json", ODD)
-    return tmp_path / "project"
-
-
-@pytest.fixture
-def check(run: Run) -> Callable[..., tuple[int, list[str]]]:
-    """The exit status, and the codes that counted."""
-
-    def call(*arguments: str | Path) -> tuple[int, list[str]]:
-        result = run("validate", *arguments, "--format", "json")
-        codes = [finding["code"] for finding in json.loads(result.stdout)["findings"]]
-        return result.exit_code, sorted(codes)
-
-    return call
+def here(project: Path) -> Path:
+    return project
 
 
 Check = Callable[..., tuple[int, list[str]]]
