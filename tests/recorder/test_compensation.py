@@ -200,3 +200,15 @@ def test_a_crash_anywhere_in_an_unwinding_undoes_each_effect_once(
 
 def raise_(error: BaseException) -> None:
     raise error
+
+
+@pytest.mark.parametrize("end", ["cancelled", "complete"])
+def test_who_ends_the_run_before_all_is_undone_ends_its_episode_too(
+    store: Store, run: RecordedRun, clock: Any, end: str
+) -> None:
+    del run
+    again = unwind(store, clock, 1)
+    getattr(again, end)()
+    [episode] = sound(store).episodes.values()
+    assert episode.state == "superseded"
+    assert "SP522" not in [fault.code for fault in rules.check(sound(store))]

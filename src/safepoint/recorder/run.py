@@ -300,6 +300,7 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
         self._end({"status": "completed"})
         if self._episode:
             self._episode.completed()
+            self._episode.end("superseded", "the run was completed")
 
     def fail(self, error: Exception | None = None, *, reason: str | None = None) -> None:
         """Record that the run gave up; a later recovery may take it up again."""
@@ -330,6 +331,8 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
         if self._episode and all(self._journal.actions[str(name)].status == "compensated" for name in undo):
             self._episode.end("compensated", "what was to be undone is undone")
         self._failed_attempt("the run was cancelled")
+        if self._episode:
+            self._episode.end("superseded", "the run was cancelled")
 
     def release(self) -> None:
         """Give the lease back, so that the next owner need not wait for it to lapse; writing ends here."""

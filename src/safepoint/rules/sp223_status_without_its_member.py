@@ -3,9 +3,9 @@
 Why: In a journal an attempt without its deadline, a commitment without evidence or a failure
 without its error cannot be judged later, when the process that knew is gone.
 
-Fix: Write the member that the message names: attempt for attempting, reservation for prepared,
-evidence for committed and abandoned, error for failed, and so on. What is not known belongs in a
-record without journal members.
+Fix: Have the writer write the member that the message names: attempt for attempting, reservation
+for prepared, evidence for committed and abandoned, error for failed, and so on. Leave the stored
+record as it is: a change would break the chain behind it (SP303).
 """
 
 NAME = "status-without-its-member"

@@ -3,8 +3,9 @@
 Why: Undeclared counts as no idempotency, no probe, irreversible: after a crash such an action
 always ends at a human.
 
-Fix: Declare effect, idempotency, probe and reversibility on the action's first record, or list the
-action in the policy.
+Fix: Have the writer declare effect, idempotency, probe and reversibility on the action's first
+record. For runs that are stored already list the action in the policy: a changed record would break
+the chain behind it (SP303).
 """
 
 from collections.abc import Iterator
