@@ -13,10 +13,11 @@ from types import MappingProxyType
 
 from safepoint.core.fault import Fault, Place
 from safepoint.core.timestamp import parse_time
+from safepoint.core.version import V3
 from safepoint.model.journal import Unread
 from safepoint.model.record import Record
 from safepoint.model.run import Run, fold
-from safepoint.reader.texts import Reading
+from safepoint.reader.texts import Known, Reading
 from safepoint.store.layout import KeyName
 
 _IN_A_RUN = re.compile(r"(.*?)(?:^|/)runs/[^/]+/(?:journal|recovery|heartbeat|[^/]+$)", re.DOTALL)
@@ -90,6 +91,12 @@ class Gathered:
             self.records.append(record)
             if name is not None and name.log == "journal":
                 self.objects.add(record.place)
+
+    def add_object(self, place: Place, data: bytes, known: Known) -> None:
+        """One more object of the journal, which was read before."""
+        self.texts[place] = data
+        self.records.append(Record(known.value["recordType"], V3, known.value, place, known.digest))
+        self.objects.add(place)
 
     def finish(self, run_id: str | None) -> Scan:
         """All of them as the run `run_id`, or as texts of no run."""

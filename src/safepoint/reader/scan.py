@@ -172,8 +172,13 @@ def _stored_run(
         gathered.faults.extend(description.faults)
     run_id: str | None = None
     for entry in entries:
-        name = parse_key(entry.key)
         place = Place(store.url_of(entry.key), entry.key)
+        seen = known.get(entry.key, UNKNOWN)
+        if seen and not is_lines(entry.key):
+            gathered.add_object(place, held[entry.key], seen[1])
+            run_id = seen[1].value["runId"]
+            continue
+        name = parse_key(entry.key)
         if name is not None:
             run_id = name.run_id or run_id
         if name is None:
@@ -185,7 +190,7 @@ def _stored_run(
                 # A journal record under a wrong name may be the attempt that everything depends on.
                 gathered.unread.append(Unread("journal", entry.key.rpartition("/")[2], None, (fault,)))
         elif name.log in {"journal", "recovery", "heartbeat", "lines", "loose"}:
-            for reading in _read(store, entry, name, how, held.get(entry.key), known.get(entry.key, UNKNOWN)):
+            for reading in _read(store, entry, name, how, held.get(entry.key), seen):
                 gathered.add(reading, name)
     return replace(gathered.finish(run_id), in_store=True)
 

@@ -139,7 +139,7 @@ class LocalStore(Store):
                 yield found
                 continue
             try:
-                pending += self._scan(found, os.path.join(base, found[len(prefix) :]))
+                pending += self._scan(found, f"{base}{os.sep}{found[len(prefix) :]}")
             except StoreError as error:
                 failure = failure or error  # what lies beside a closed folder can still be listed
         if failure:
@@ -211,9 +211,18 @@ class LocalStore(Store):
         """
         key, path = self._recent
         if key != folder:
-            path = os.path.realpath(os.path.join(self._root, folder))
+            path = self._real(folder)
             self._require_inside(path, folder)
             self._recent = (folder, path)
+        return path
+
+    def _real(self, folder: str) -> str:
+        """The path of the folder with this key, its links followed; where it has none, that is quickly seen."""
+        path = self._root.rstrip(os.sep)
+        for name in folder.split("/"):
+            path = f"{path}{os.sep}{name}"
+            if os.path.islink(path):
+                return os.path.realpath(os.path.join(self._root, folder))
         return path
 
     def _require_inside(self, path: str, key: str) -> None:
