@@ -86,22 +86,26 @@ def test_many_objects_are_read_with_the_same_care_as_one(
     if not refuses:
         monkeypatch.setattr(local, "NOFOLLOW", 0)
     store = open_store(str(root))
+    listed = {entry.key: entry for entry in store.list()}
     key = "runs/r1/journal/{:010}.json".format
-    wanted = [key(3), key(7), key(2), "runs/r1/journal/0000000001.json"]
-    assert list(store.get_many(wanted)) == [b"xxx", b"xx", b"xx", b"{}"]
+    assert [listed[key(number)].plain for number in (1, 2, 6, 7, 8)] == [True, True, False, False, False]
+    wanted = [listed[key(number)] for number in (3, 7, 2, 1)]
+    assert list(store.get_listed(wanted)) == [b"xxx", b"xx", b"xx", b"{}"]
     for bad, error in (
-        (key(6), OutsideStoreError),
-        (key(8), UnreadableError),
-        (key(9), AbsentError),
-        ("runs/../../2.json", OutsideStoreError),
-        ("runs/r1/journal/..", OutsideStoreError),
+        (listed[key(6)], OutsideStoreError),
+        (listed[key(8)], UnreadableError),
+        # what has changed since it was listed, and what no listing names
+        (Entry(key(6), None, plain=True), OutsideStoreError),
+        (Entry(key(9), None, plain=True), AbsentError),
+        (Entry("runs/../../2.json", None, plain=True), OutsideStoreError),
+        (Entry("runs/r1/journal/..", None, plain=True), OutsideStoreError),
     ):
-        found = store.get_many([key(4), bad])
+        found = store.get_listed([listed[key(4)], bad])
         assert next(found) == b"xxxx"
         with pytest.raises(error):
             next(found)
     with pytest.raises(TooLargeError):
-        list(store.get_many([key(5)], limit=4))
+        list(store.get_listed([listed[key(5)]], limit=4))
 
 
 def test_a_link_inside_the_store_is_read_but_its_folder_is_listed_once(root: Path) -> None:
@@ -109,7 +113,10 @@ def test_a_link_inside_the_store_is_read_but_its_folder_is_listed_once(root: Pat
     (root / "runs/latest").symlink_to("r1")
     (root / "runs/r1/round").symlink_to("../..")
     store = open_store(str(root))
-    assert list(store.list()) == [Entry("again.json", 2), Entry("runs/r1/journal/0000000001.json", None)]
+    assert list(store.list()) == [
+        Entry("again.json", 2),
+        Entry("runs/r1/journal/0000000001.json", None, plain=True),
+    ]
     assert list(store.folders("runs")) == ["r1"]
     assert store.get("again.json") == b"{}"
     assert store.get("runs/latest/journal/0000000001.json") == b"{}"

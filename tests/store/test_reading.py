@@ -9,7 +9,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from safepoint.store import AbsentError, OutsideStoreError, Store, TooLargeError, open_store
+from safepoint.store import AbsentError, Entry, OutsideStoreError, Store, TooLargeError, open_store
 from safepoint.store.layout import run_ids
 
 FILES = {
@@ -136,11 +136,11 @@ def test_what_others_write_is_seen_at_once(tmp_path: Path) -> None:
     memory.rm("/fresh", recursive=True)
 
 
-def test_many_objects_come_in_the_order_in_which_they_were_asked_for(store: Store) -> None:
-    keys = sorted(VISIBLE, reverse=True)
-    assert list(store.get_many(keys)) == [VISIBLE[key] for key in keys]
-    found = store.get_many([keys[0], "runs/nothing/journal/0000000001.json"])
-    assert next(found) == VISIBLE[keys[0]]
+def test_listed_objects_come_in_the_order_in_which_they_were_asked_for(store: Store) -> None:
+    entries = list(store.list())[::-1]
+    assert list(store.get_listed(entries)) == [VISIBLE[entry.key] for entry in entries]
+    found = store.get_listed([entries[0], Entry("runs/nothing/journal/0000000001.json", None)])
+    assert next(found) == VISIBLE[entries[0].key]
     with pytest.raises(AbsentError):
         next(found)
 

@@ -206,16 +206,18 @@ def _at_a_glance(
     """
     folder = entries[0].key[: entries[0].key.index("/", len("runs/")) + 1]
     keys = [entry.key for entry in entries]
-    journal = [key for key in keys if key.startswith(f"{folder}journal/")]
+    objects = [entry for entry in entries if entry.key.startswith(f"{folder}journal/")]
+    journal = [entry.key for entry in objects]
     numbered = journal == [f"{folder}journal/{number:010}.json" for number in range(1, len(journal) + 1)]
     if not journal and f"{folder}journal.jsonl" in keys:
         journal, numbered = [f"{folder}journal.jsonl"], False
+        objects = [entry for entry in entries if entry.key == journal[0]]
     elif not numbered or not journal:
         return {}, {}
     held: dict[str, bytes] = {}
     try:
         run_id = decode_segment(folder[len("runs/") : -1])
-        held.update(zip(journal, store.get_many(journal, MOST_AT_A_GLANCE), strict=True))
+        held.update(zip(journal, store.get_listed(objects, MOST_AT_A_GLANCE), strict=True))
     except (ValueError, StoreError):
         return held, {}
     texts = list(held.values()) if numbered else held[journal[0]].removesuffix(b"\n").split(b"\n")

@@ -42,6 +42,8 @@ class Entry(NamedTuple):
     """Bytes; None where the backend does not say."""
     problem: str = ""
     """Why `Store.get` refuses it: it leads out of the store, or its name cannot be a key; empty if nothing does."""
+    plain: bool = False
+    """A regular file, as the listing saw it, so that reading it need not ask again."""
 
 
 class Store(ABC):
@@ -65,9 +67,9 @@ class Store(ABC):
             StoreError: any other reason, by its kind.
         """
 
-    def get_many(self, keys: Iterable[str], limit: int | None = None) -> Iterator[bytes]:
-        """The bytes of each of `keys`, in their order; arguments and errors as in `get`."""
-        return (self.get(key, limit) for key in keys)
+    def get_listed(self, entries: Iterable[Entry], limit: int | None = None) -> Iterator[bytes]:
+        """The bytes of each object that a listing has just met, in their order; errors as in `get`."""
+        return (self.get(entry.key, limit) for entry in entries)
 
     def pieces(self, key: str) -> Iterator[bytes]:
         """The bytes of `key` piece by piece, so that a huge object is never held whole; errors as in `get`.

@@ -20,24 +20,21 @@ NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 # a FIFO without a writer must not block, and a link must not be followed before it was judged
 READ = os.O_RDONLY | NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
+SMALL = 1 << 14
+"""Bytes: a larger file is not read at once."""
+
 
 def read_small(name: str, folder: int, most: int) -> bytes | None:
-    """The bytes of a regular file in an open folder, if it has at `most` so many; None for anything else."""
+    """The bytes of what is known to be a regular file in an open folder, if it has fewer than `most`; else None."""
     try:
         file = os.open(name, READ, dir_fd=folder)
+        try:
+            data = os.read(file, most)
+        finally:
+            os.close(file)
     except OSError:
         return None
-    try:
-        status = os.fstat(file)
-        size = status.st_size
-        if not stat.S_ISREG(status.st_mode) or size > most:
-            return None
-        data = os.read(file, size + 1)
-        return data if len(data) == size else None
-    except OSError:
-        return None
-    finally:
-        os.close(file)
+    return data if len(data) < most else None
 
 
 def kind_of(status: os.stat_result) -> str:

@@ -28,7 +28,7 @@ from safepoint.store.errors import (
     shown,
     without_slash,
 )
-from safepoint.store.files import NOFOLLOW, READ, error_of, kind_of, read_small
+from safepoint.store.files import NOFOLLOW, READ, SMALL, error_of, kind_of, read_small
 from safepoint.store.layout import parse_key
 
 _POSIX = os.name == "posix"
@@ -75,19 +75,17 @@ class LocalStore(Store):
         except OSError as error:
             raise error_of(error, self.url_of(key), key) from error
 
-    def get_many(self, keys: Iterable[str], limit: int | None = None) -> Iterator[bytes]:
+    def get_listed(self, entries: Iterable[Entry], limit: int | None = None) -> Iterator[bytes]:
         # `get` without its questions, for what most objects are: small regular files, many in one folder. Whatever is
         # not that, `get` reads, or says what is wrong.
-        within, folder, most = None, -1, _PIECE if limit is None else min(_PIECE, limit)
+        within, folder, most = None, -1, SMALL if limit is None else min(SMALL, limit + 1)
         try:
-            for key in keys:
-                place, _, name = key.rpartition("/")
-                if place != within or not name[:-5].isdigit():
-                    self.require_key(key)
+            for entry in entries:
+                place, _, name = entry.key.rpartition("/")
                 if place != within:
                     within, folder = place, self._reopen(folder, place)
-                data = read_small(name, folder, most) if folder >= 0 else None
-                yield self.get(key, limit) if data is None else data
+                data = read_small(name, folder, most) if entry.plain and folder >= 0 else None
+                yield self.get(entry.key, limit) if data is None else data
         finally:
             self._reopen(folder, None)
 
@@ -96,6 +94,8 @@ class LocalStore(Store):
         with suppress(OSError, StoreError):
             if folder >= 0:
                 os.close(folder)
+            if key:
+                self.require_key(key)
             if key is not None and NOFOLLOW and os.open in os.supports_dir_fd:
                 return os.open(self._folder(key), os.O_RDONLY)
         return -1
@@ -265,7 +265,7 @@ class LocalStore(Store):
                         name = item.name
                         if _PLAIN_NAME(name) and item.is_file(follow_symlinks=False):
                             # what nearly all are; a size would cost another call to the system for each of them
-                            found.append(Entry(folder + name, None))
+                            found.append(Entry(folder + name, None, "", plain=True))
                         elif (entry := self._judge(folder, item)) is not None:
                             found.append(entry)
                             sortable = False
