@@ -171,3 +171,17 @@ def test_a_process_that_is_killed_is_no_pass(store: Path, monkeypatch: pytest.Mo
     validation = safepoint.validate(store, jobs=2)
     assert "SP002" in [finding.code for finding in validation]
     assert not validation.evaluated
+
+
+def test_artifacts_of_loose_records_are_not_looked_for_and_that_is_said(tmp_path: Path) -> None:
+    journal = Journal().begin()
+    plan = {"artifactId": "plan", "uri": "artifacts/plan", "digest": None, "size": 3, "mediaType": None}
+    journal.checkpoint(2, artifactRefs=[plan])
+    lines = tmp_path / "run.jsonl"
+    lines.write_bytes(b"".join(encode_record(value) + b"\n" for value in journal.values))
+    asked = safepoint.validate(lines, artifacts=True)
+    assert list(asked) == []
+    assert {skipped.code for skipped in asked.skipped} == {"SP515", "SP516", "SP517"}
+    silent = safepoint.validate(lines)
+    assert list(silent) == []
+    assert not silent.skipped

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from click.testing import Result
-from samples import LEDGER, ODD, write
+from samples import CHECKPOINT, LEDGER, ODD, write
 
 Run = Callable[..., Result]
 COMMAND = [sys.executable, "-m", "safepoint", "validate"]
@@ -144,17 +144,7 @@ def test_artifacts_are_read_where_that_is_asked_for(run: Run, here: Path) -> Non
         "size": 3,
         "mediaType": None,
     }
-    checkpoint = {
-        "recordType": "checkpoint",
-        "schemaVersion": "v3",
-        "runId": "r",
-        "createdAt": "2026-05-07T10:00:00Z",
-        "checkpointId": "cp",
-        "state": "s",
-        "stepName": "s",
-        "artifactRefs": [artifact],
-        "sideEffectStatus": {"writePerformed": False, "externalMessageSent": False},
-    }
+    checkpoint = {**CHECKPOINT, "artifactRefs": [artifact]}
     write(here / "store/runs/r/checkpoint.json", checkpoint)
     assert run("validate", "store").exit_code == 0
     assert run("validate", "store", "--artifacts").exit_code == 1

@@ -35,7 +35,7 @@ def loose(*kinds: str) -> Run:
     )
 
 
-def skipped(run: Run, *, artifacts: bool = False) -> Mapping[str, str]:
+def skipped(run: Run, *, artifacts: bool | None = None) -> Mapping[str, str]:
     return {rule.code: rule.reason for rule in rules.skipped(run, artifacts=artifacts)}
 
 
@@ -93,6 +93,11 @@ def test_bytes_that_nobody_asked_for_were_not_skipped() -> None:
     run = ordinary(artifactRefs=[PLAN]).fold()
     assert skipped(run) == {}
     assert skipped(run, artifacts=True) == {}
+
+
+def test_bytes_that_were_asked_for_without_a_store_are_listed() -> None:
+    run = ordinary(artifactRefs=[PLAN]).fold()
+    assert skipped(run, artifacts=False).keys() == {"SP515", "SP516", "SP517"}
 
 
 @pytest.mark.parametrize("uri", ["https://example.org/plan", "urn:example:plan", "file:///etc/hostname"])

@@ -13,7 +13,6 @@ from types import MappingProxyType
 
 from safepoint.core.fault import Fault, Place
 from safepoint.core.timestamp import parse_time
-from safepoint.core.version import V3
 from safepoint.model.journal import Unread
 from safepoint.model.record import Record
 from safepoint.model.run import Run, fold
@@ -95,7 +94,7 @@ class Gathered:
     def add_object(self, place: Place, data: bytes, known: Known) -> None:
         """One more object of the journal, which was read before."""
         self.texts[place] = data
-        self.records.append(Record(known.value["recordType"], V3, known.value, place, known.digest))
+        self.records.append(known.record(place))
         self.objects.add(place)
 
     def finish(self, run_id: str | None) -> Scan:

@@ -18,7 +18,7 @@ from safepoint.core.fault import Fault, Place
 from safepoint.core.jsonlines import parse_lines
 from safepoint.core.kind import Identity, recognise
 from safepoint.core.strictjson import LIMITS, parse
-from safepoint.core.version import CURRENT
+from safepoint.core.version import CURRENT, V3
 from safepoint.model.journal import Unread
 from safepoint.model.record import Record
 from safepoint.store.layout import KeyName
@@ -47,6 +47,10 @@ class Known:
 
     value: dict[str, Any]
     digest: str
+
+    def record(self, place: Place) -> Record:
+        """The record, at `place`."""
+        return Record(self.value["recordType"], V3, self.value, place, self.digest)
 
 
 UNKNOWN: Mapping[int, Known] = MappingProxyType({})
@@ -140,10 +144,8 @@ def _indented(data: bytes | Iterable[bytes]) -> tuple[bytes | Iterable[bytes], b
 
 
 def _known(place: Place, data: bytes, known: Known) -> Reading:
-    identity, _ = recognise(known.value)
-    assert identity is not None
-    record = Record(identity.kind, identity.version, known.value, place, known.digest)
-    return Reading(place, data, identity, known.value, record)
+    record = known.record(place)
+    return Reading(place, data, Identity(record.kind, V3), known.value, record)
 
 
 def is_lines(key: str) -> bool:

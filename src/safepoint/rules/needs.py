@@ -19,7 +19,7 @@ WHY: Mapping[str, str] = {
     "whole": "something of the run is missing or cannot be read",
     "leases": "no lease was claimed, so that nobody can tell whose record it is",
     "recovery": "something of the recovery log is missing or cannot be read",
-    "artifacts": "the bytes of artifacts were not asked for",
+    "artifacts": "no store is known in which the artifacts could be looked for",
 }
 """The needs that a rule may name, each with what is said where it is not met.
 
@@ -136,15 +136,14 @@ def _hides_recovery(unread: Unread) -> bool:
     return unread.log in {"recovery", "loose"} or unread.name == "recovery.jsonl"
 
 
-def skipped(run: Run, *, artifacts: bool) -> Iterator[Skipped]:
+def skipped(run: Run, *, artifacts: bool | None) -> Iterator[Skipped]:
     """Every rule that would have had something to look at in `run`, and was not checked.
 
     Args:
         run: what was checked.
-        artifacts: whether the bytes of its artifacts were looked at.
+        artifacts: whether the bytes of its artifacts were looked at; None: nobody asked for that.
     """
-    # what nobody asked for was not skipped
-    missing = lacking(run, artifacts=True)
+    missing = lacking(run, artifacts=artifacts is not False)
     if missing:
         holds = Contents(run)
         for code, rule in _NEEDY.items():

@@ -94,7 +94,7 @@ def result(found: Scan, store: Store | None, options: Options) -> Result:
             from safepoint.reader.artifacts import verify_artifacts
 
             faults += verify_artifacts(store, found.run)
-        skipped = tuple(rules.skipped(found.run, artifacts=options.artifacts and store is not None))
+        skipped = tuple(rules.skipped(found.run, artifacts=store is not None if options.artifacts else None))
     findings = tuple(findings_of(found, faults, options.excerpts)) if faults else ()
     url = store.url if store is not None else ""
     name = found.run_id or url
