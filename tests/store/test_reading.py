@@ -138,11 +138,11 @@ def test_what_others_write_is_seen_at_once(tmp_path: Path) -> None:
 
 def test_listed_objects_come_in_the_order_in_which_they_were_asked_for(store: Store) -> None:
     entries = list(store.list())[::-1]
-    assert list(store.get_listed(entries)) == [VISIBLE[entry.key] for entry in entries]
-    found = store.get_listed([entries[0], Entry("runs/nothing/journal/0000000001.json", None)])
-    assert next(found) == VISIBLE[entries[0].key]
-    with pytest.raises(AbsentError):
-        next(found)
+    assert list(store.get_many(entries)) == [VISIBLE[entry.key] for entry in entries]
+    absent = Entry("runs/nothing/journal/0000000001.json", None)
+    first, missing, last = store.get_many([entries[0], absent, entries[1]])
+    assert (first, last) == (VISIBLE[entries[0].key], VISIBLE[entries[1].key])
+    assert type(missing) is AbsentError
 
 
 def test_the_files_of_a_store_are_those_that_lie_in_no_run(store: Store) -> None:

@@ -104,23 +104,6 @@ def _listed(path: str) -> bytes:
         raise CannotEvaluate(f"{path}: {error.strerror}") from error
 
 
-def storage_options(given: Iterable[str]) -> dict[str, Any]:
-    """``KEY=VALUE`` texts as keyword arguments: a value that is JSON is what it says, any other is text."""
-    import orjson
-
-    options: dict[str, Any] = {}
-    for text in given:
-        key, equals, value = text.partition("=")
-        if not key or not equals:
-            # the value may be a secret, and so may a text without a key
-            raise click.UsageError("--storage-option: expected KEY=VALUE, such as anon=true")
-        try:
-            options[key] = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            options[key] = value
-    return options
-
-
 def engine_of(settings: Settings) -> Literal["auto", "jsonschema"]:
     """What judges records, and payloads, by their schemas."""
     return "jsonschema" if settings.schema_engine == "jsonschema" else "auto"

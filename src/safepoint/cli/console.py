@@ -148,6 +148,38 @@ def named_run(command: str, store: Store, run_id: str | None) -> str:
     raise click.UsageError("\n".join(["say which run with --run:", *lines]))
 
 
+def storage_option(command: _Command) -> _Command:
+    """``--storage-option KEY=VALUE``, as keyword arguments of `open_store` under the name ``storage``."""
+    return click.option(
+        "--storage-option",
+        "storage",
+        multiple=True,
+        metavar="KEY=VALUE",
+        callback=_storage,
+        help="Handed to fsspec with every URL. A VALUE that is JSON is what it says, any other is text. Repeatable.",
+    )(command)
+
+
+_TEXTS = frozenset({"key", "secret", "token", "account_name", "account_key", "profile", "project"})
+"""Storage options that stay text, also where they look like a number."""
+
+
+def _storage(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:  # noqa: ARG001 - click's signature
+    import orjson
+
+    options: dict[str, Any] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not key or not equals:
+            # the value may be a secret, and so may a text without a key
+            raise click.UsageError("--storage-option: expected KEY=VALUE, such as anon=true")
+        try:
+            options[key] = value if key in _TEXTS and value[:1] != "{" else orjson.loads(value)
+        except orjson.JSONDecodeError:
+            options[key] = value
+    return options
+
+
 def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
     try:
         return None if value is None else parse_time(value)

@@ -17,6 +17,7 @@ from safepoint.cli.console import (
     one_store,
     run_option,
     screen,
+    storage_option,
     write,
 )
 from safepoint.guard import EXIT_CODES
@@ -63,6 +64,7 @@ GOALS = ("continue", "retry_step", "roll_back", "unwind", "inspect")
 @click.option("--actor", metavar="WHO", help="Who asks.")
 @now_option
 @format_option
+@storage_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -78,19 +80,22 @@ def command(
     actor: str | None,
     now: int | None,
     output_format: str,
+    storage: dict[str, Any],
 ) -> None:
     """May this run of STORE go on, from where, and what must not happen twice?
 
     Reads only. With --format json it prints the decision document; equal inputs and an equal --now give
     equal bytes.
     """
-    opened = api.open_store(store)
-    run_id, known = named_run("guard", opened, run_id), load_document("facts", facts)
+    opened = api.open_store(store, **storage)
+    run_id, known = named_run("guard", opened, run_id), load_document("facts", facts, storage)
     wishes = {"goal": goal, "checkpoint": checkpoint, "step": step, "epoch": epoch, "actor": actor}
     asks = _request(request, wishes)
     words = _words({"request": request, **wishes})
     with one_store("guard", "--run", run_id, *_words({"facts": facts, "policy": policy}), *words):
-        judged = api.judge(opened, run_id, facts=known, policy=policy, request=asks, now=now)
+        judged = api.judge(
+            opened, run_id, facts=known, policy=policy, request=asks, now=now, storage_options=storage
+        )
     decision = judged.decision
     document = decision.document()
     asked = Asked(

@@ -18,6 +18,7 @@ from safepoint.cli.console import (
     note,
     read_input,
     screen,
+    storage_option,
     write,
 )
 from safepoint.core.fault import Fault, Place
@@ -56,9 +57,17 @@ SHOWN = 100
 )
 @click.option("--allow-loss", is_flag=True, help="Write even what the version cannot hold entirely.")
 @format_option
+@storage_option
 @click.pass_context
 def command(
-    ctx: click.Context, given: str, *, to: str, output: str | None, allow_loss: bool, output_format: str
+    ctx: click.Context,
+    given: str,
+    *,
+    to: str,
+    output: str | None,
+    allow_loss: bool,
+    output_format: str,
+    storage: dict[str, Any],
 ) -> None:
     """Bring records to another version of the format; the source is never changed.
 
@@ -70,7 +79,7 @@ def command(
     assert version is not None
     if output is not None:
         _require_place(output)
-    source = None if given == "-" else _source(given)
+    source = None if given == "-" else _source(given, storage)
     if source is None or source[1] is not None:
         result, findings = _one(source, version, allow_loss=allow_loss)
         refused = result.data is None
@@ -78,13 +87,13 @@ def command(
             # A stored record needs no line feed; a terminal, and whoever appends the next record, does.
             write(result.data if result.data.endswith(b"\n") else result.data + b"\n")
         elif result.data is not None and output is not None:
-            findings += _put(output, result.data)
+            findings += _put(output, result.data, storage)
             refused = any(finding.code == "SP604" for finding in findings)
         summary: dict[str, Any] = {"done": not refused, "migrated": int(result.changed and not refused)}
     else:
         if output is None:
             raise click.UsageError(f"{given} is a folder: name a new place for the copy with --output.")
-        store, target = source[0], open_store(output)
+        store, target = source[0], open_store(output, **storage)
         report = migrate_store(store, target, version, allow_loss=allow_loss)
         findings, refused = (
             _located(report.faults, lambda place: store.get(place.key) if place.key else None),
@@ -96,9 +105,9 @@ def command(
     ctx.exit(int(refused))
 
 
-def _source(given: str) -> tuple[Store, str | None]:
+def _source(given: str, storage: dict[str, Any]) -> tuple[Store, str | None]:
     """The store of `given`, and the key in it; None for all of it."""
-    found = list(expand([given]))
+    found = list(expand([given], **storage))
     for source in found:
         if isinstance(source, Fault):
             raise CannotEvaluate(f"{source.place.url if source.place else given}: {source.message}")
@@ -175,13 +184,13 @@ def _require_place(output: str) -> None:
         )
 
 
-def _put(output: str, data: bytes) -> list[Finding]:
+def _put(output: str, data: bytes, storage: dict[str, Any]) -> list[Finding]:
     # The name is looked for behind the scheme: in file://x it would be found before it.
     scheme, is_url, path = output.rpartition("://")
     folder, slash, name = path.rpartition("/")
     if not name or (is_url and not slash):
         raise click.UsageError(f"--output {output} is a folder; INPUT is one file, so name one.")
-    store = open_store(scheme + is_url + (folder or slash) if slash else ".")
+    store = open_store(scheme + is_url + (folder or slash) if slash else ".", **storage)
     outcome = store.put_if_absent(name, data)
     if outcome is Outcome.WON:
         return []

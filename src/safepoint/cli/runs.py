@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from safepoint import api
@@ -13,6 +15,7 @@ from safepoint.cli.console import (
     now_option,
     one_store,
     screen,
+    storage_option,
     write,
 )
 from safepoint.policy import Policy
@@ -27,14 +30,15 @@ from safepoint.render.overview import overview, runs_json, runs_text
 @click.argument("store", type=LOCATION)
 @format_option
 @now_option
-def command(store: str, output_format: str, now: int | None) -> None:
+@storage_option
+def command(store: str, output_format: str, now: int | None, storage: dict[str, Any]) -> None:
     """The runs of STORE, a path or an fsspec URL, and the state of each.
 
     A run is running while its owner's last sign of life is younger than its lease, interrupted when the
     lease lapsed and nothing says that it ended, waiting while a human has not answered; without a lease
     nobody can tell (unknown).
     """
-    opened, moment, skew = api.open_store(store), api.moment_of(now), Policy().skew
+    opened, moment, skew = api.open_store(store, **storage), api.moment_of(now), Policy().skew
     with one_store("runs"):
         runs = [
             overview(found.run, len(api.findings_of(found)), moment, skew)

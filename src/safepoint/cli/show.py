@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from safepoint import api
@@ -14,6 +16,7 @@ from safepoint.cli.console import (
     one_store,
     run_option,
     screen,
+    storage_option,
     write,
 )
 from safepoint.policy import Policy
@@ -33,15 +36,22 @@ from safepoint.rules import catalogue
 @click.option("--show-values", is_flag=True, help="Show payloads too; they may hold secrets.")
 @now_option
 @format_option
+@storage_option
 def command(
-    store: str, run_id: str | None, output_format: str, now: int | None, *, show_values: bool
+    store: str,
+    run_id: str | None,
+    output_format: str,
+    now: int | None,
+    storage: dict[str, Any],
+    *,
+    show_values: bool,
 ) -> None:
     """What happened in a run of STORE, in order, and what is known of its effects on the world.
 
     Reads only, and shows ids, states, times and references to evidence, these up to 80 characters. Payloads, and
     evidence as it was written, are shown if --show-values is given.
     """
-    opened, moment = api.open_store(store), api.moment_of(now)
+    opened, moment = api.open_store(store, **storage), api.moment_of(now)
     run_id = named_run("show", opened, run_id)
     with one_store("show", "--run", run_id):
         found = api.load(opened, run_id)

@@ -26,11 +26,19 @@ from safepoint.cli.choices import (
     payloads_of,
     selection_of,
     settings_of,
-    storage_options,
     unlooked_for,
 )
 from safepoint.cli.completion import complete_codes, complete_runs
-from safepoint.cli.console import LOCATION, CannotEvaluate, Command, WholeNumber, note, open_input, screen
+from safepoint.cli.console import (
+    LOCATION,
+    CannotEvaluate,
+    Command,
+    WholeNumber,
+    note,
+    open_input,
+    screen,
+    storage_option,
+)
 from safepoint.cli.output import STDOUT, opened
 from safepoint.render.findings import summary_text
 from safepoint.render.report import RANKS, Context
@@ -91,7 +99,7 @@ def _codes_option(name: str, help_text: str) -> Callable[[Any], Any]:
         3: "something could not be read, or there was nothing to check",
     },
     groups={
-        "What is checked": ["files_from", "null", "run_id", "artifacts", "storage_option"],
+        "What is checked": ["files_from", "null", "run_id", "artifacts", "storage"],
         "What counts": ["select", "ignore", "fail_on", "baseline", "write_baseline"],
         "What is shown": ["output_format", "output", "limit", "max_findings", "show_values", "quiet"],
         "How it is done": ["jobs", "schema_engine", "config", "no_config"],
@@ -118,12 +126,7 @@ def _codes_option(name: str, help_text: str) -> Callable[[Any], Any]:
     default=None,
     help="Also read the artifacts in the store, and compare size and digest; else nobody looks at them.",
 )
-@click.option(
-    "--storage-option",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Handed to fsspec with every URL. A VALUE that is JSON is what it says, any other is text. Repeatable.",
-)
+@storage_option
 @_codes_option(
     "--select",
     "Only these: codes, their beginnings (SP3) or names, with commas or blanks between them. Repeatable.",
@@ -199,7 +202,7 @@ def command(
     files_from: str | None,
     null: bool,
     run_id: str | None,
-    storage_option: tuple[str, ...],
+    storage: dict[str, Any],
     write_baseline: str | None,
     output: str,
     quiet: bool,
@@ -215,7 +218,6 @@ def command(
     gc.set_threshold(_ALLOCATIONS)
     settings = settings_of(given)
     names = inputs_of(inputs, files_from, null=null)
-    options = storage_options(storage_option)
     if output != STDOUT or write_baseline is not None:
         from safepoint.cli.targets import check_targets
 
@@ -236,7 +238,7 @@ def command(
         excerpts=_excerpts(settings, shape, out),
         engine=engine_of(settings),
         jobs=_jobs(settings.jobs),
-        storage_options=options,
+        storage_options=storage,
     )
     threshold, here = _threshold(settings.fail_on), _here()
     context = Context(

@@ -217,9 +217,12 @@ def _at_a_glance(
     held: dict[str, bytes] = {}
     try:
         run_id = decode_segment(folder[len("runs/") : -1])
-        held.update(zip(journal, store.get_listed(objects, MOST_AT_A_GLANCE), strict=True))
-    except (ValueError, StoreError):
-        return held, {}
+    except ValueError:
+        return {}, {}
+    for key, data in zip(journal, store.get_many(objects, MOST_AT_A_GLANCE), strict=True):
+        if isinstance(data, StoreError):
+            return held, {}
+        held[key] = data
     texts = list(held.values()) if numbered else held[journal[0]].removesuffix(b"\n").split(b"\n")
     seen = look(run_id, texts)
     if seen.ordinary and (beside := _beside(store, entries, set(journal), seen, how)) is not None:

@@ -5,12 +5,16 @@ Not decided here: what the bytes mean. The only room that knows fsspec.
 """
 
 from safepoint.store.base import Entry, Outcome, Store
+from safepoint.store.capabilities import Capabilities
 from safepoint.store.errors import (
     AbsentError,
+    ConflictError,
+    CorruptError,
     DeniedError,
     NoSpaceError,
     OutsideStoreError,
     StoreError,
+    ThrottledError,
     TooLargeError,
     UnreachableError,
     UnreadableError,
@@ -20,6 +24,9 @@ from safepoint.store.opening import open_store
 
 __all__ = [
     "AbsentError",
+    "Capabilities",
+    "ConflictError",
+    "CorruptError",
     "DeniedError",
     "Entry",
     "NoSpaceError",
@@ -27,6 +34,7 @@ __all__ = [
     "OutsideStoreError",
     "Store",
     "StoreError",
+    "ThrottledError",
     "TooLargeError",
     "UnreachableError",
     "UnreadableError",

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from safepoint.store.errors import OutsideStoreError
+from safepoint.store.capabilities import Capabilities
+from safepoint.store.errors import OutsideStoreError, StoreError
 
 TEMPORARY = ".tmp-"
 """How the name of an unfinished write begins; such names are never listed."""
@@ -52,6 +53,9 @@ class Store(ABC):
     url: str
     """Where it is, as the user gave it, without secrets."""
 
+    capabilities: Capabilities
+    """What its backend promises."""
+
     @abstractmethod
     def get(self, key: str, limit: int | None = None) -> bytes:
         """The bytes of `key`.
@@ -67,9 +71,16 @@ class Store(ABC):
             StoreError: any other reason, by its kind.
         """
 
-    def get_listed(self, entries: Iterable[Entry], limit: int | None = None) -> Iterator[bytes]:
-        """The bytes of each object that a listing has just met, in their order; errors as in `get`."""
-        return (self.get(entry.key, limit) for entry in entries)
+    def get_many(self, entries: Iterable[Entry], limit: int | None = None) -> Iterator[bytes | StoreError]:
+        """Of each object that a listing has met its bytes, or why they could not be read; in their order.
+
+        A remote backend reads ahead: a bounded number of objects and of bytes at once, whatever `entries` hold.
+        """
+        for entry in entries:
+            try:
+                yield self.get(entry.key, limit)
+            except StoreError as error:
+                yield error
 
     def pieces(self, key: str) -> Iterator[bytes]:
         """The bytes of `key` piece by piece, so that a huge object is never held whole; errors as in `get`.
@@ -80,9 +91,10 @@ class Store(ABC):
 
     @abstractmethod
     def list(self, prefix: str = "") -> Iterator[Entry]:
-        """Every object below the folder `prefix`, sorted by key; unfinished writes are left out.
+        """Every object below the folder `prefix`, as the listing goes on; unfinished writes are left out.
 
-        A folder that does not exist holds nothing.
+        What lies in one folder comes together, in the order of names wherever the backend lists so, as local disks and
+        the large object stores do; a caller that needs an order sorts. A folder that does not exist holds nothing.
 
         Raises:
             AbsentError: there is no store at all.
@@ -120,6 +132,14 @@ class Store(ABC):
         Raises:
             ValueError: `key` names no heartbeat.
             StoreError: as in `put_if_absent`.
+        """
+
+    @abstractmethod
+    def delete(self, key: str) -> None:
+        """Removes `key`; where nothing is there, nothing happens. For `prune`, and for what a probe has made.
+
+        Raises:
+            StoreError: it may still be there.
         """
 
     @abstractmethod

@@ -41,6 +41,38 @@ def sync_names(folder: int) -> None:
             raise
 
 
+class Folders:
+    """The folders that this process has made, or found made, and whose names survive a power cut."""
+
+    def __init__(self, below: str) -> None:
+        self._below = below
+        """The store's own folder, with its separator."""
+        self._durable: set[str] = set()
+
+    def make(self, folder: str) -> None:
+        """Makes `folder` and sees to it that its name survives a power cut.
+
+        Once in a process also where the folder exists: who made it may have died before it was durable.
+        """
+        if folder in self._durable and os.path.isdir(folder):
+            return
+        parent = os.path.dirname(folder)
+        below = folder.startswith(self._below)
+        if below or not os.path.isdir(parent):
+            self.make(parent)
+        made = True
+        try:
+            os.mkdir(folder)
+        except FileExistsError:
+            made = False
+        try:
+            sync_folder(parent)
+        except PermissionError:
+            if made or below:  # what lies above the store may be closed to us; its names were there before
+                raise
+        self._durable.add(folder)
+
+
 def _sync(file: int) -> None:
     if sys.platform == "darwin":
         import fcntl

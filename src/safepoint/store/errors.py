@@ -64,10 +64,22 @@ class UnreachableError(StoreError):
     remedy = "try again when the storage answers"
 
 
+class ThrottledError(UnreachableError):
+    """The backend answers, and wants to be asked less often."""
+
+    remedy = "try again later, with fewer processes at once"
+
+
+class ConflictError(StoreError):
+    """Another writer was at the same name at the same moment, and nobody can tell yet who has it."""
+
+    remedy = "try again"
+
+
 class UnsupportedError(StoreError):
     """This backend, or this version of Safepoint on it, cannot do what was asked."""
 
-    remedy = "use a store on a local disk"
+    remedy = "use a store on a local disk, or in S3, GCS or Azure"
 
 
 class OutsideStoreError(StoreError):
@@ -80,6 +92,12 @@ class UnreadableError(StoreError):
     """Something is there, but it is not a file whose bytes can be read."""
 
     remedy = "put a regular file there"
+
+
+class CorruptError(StoreError):
+    """The bytes that came are not the bytes that are promised."""
+
+    remedy = "fetch them again; if that does not help, restore them from a copy"
 
 
 class TooLargeError(StoreError):

@@ -18,7 +18,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from safepoint.store.base import TEMPORARY, Entry, Outcome, Store
-from safepoint.store.durable import sync_folder, sync_names, write_new
+from safepoint.store.capabilities import LOCAL
+from safepoint.store.durable import Folders, sync_folder, sync_names, write_new
 from safepoint.store.errors import (
     OutsideStoreError,
     StoreError,
@@ -47,6 +48,8 @@ _Listing = list[Entry | str]
 class LocalStore(Store):
     """Files below one folder."""
 
+    capabilities = LOCAL
+
     def __init__(self, path: str, url: str = "") -> None:
         url = shown(url or path)
         self.url = without_slash(url)
@@ -54,7 +57,7 @@ class LocalStore(Store):
         self._root = os.path.realpath(path)
         self._below = os.path.join(self._root, "")
         self._recent = ("", self._root)
-        self._durable: set[str] = set()
+        self._folders = Folders(self._below)
 
     def get(self, key: str, limit: int | None = None) -> bytes:
         self.require_key(key)
@@ -75,7 +78,7 @@ class LocalStore(Store):
         except OSError as error:
             raise error_of(error, self.url_of(key), key) from error
 
-    def get_listed(self, entries: Iterable[Entry], limit: int | None = None) -> Iterator[bytes]:
+    def get_many(self, entries: Iterable[Entry], limit: int | None = None) -> Iterator[bytes | StoreError]:
         # `get` without its questions, for what most objects are: small regular files, many in one folder. Whatever is
         # not that, `get` reads, or says what is wrong.
         within, folder, most = None, -1, SMALL if limit is None else min(SMALL, limit + 1)
@@ -85,9 +88,15 @@ class LocalStore(Store):
                 if place != within:
                     within, folder = place, self._reopen(folder, place)
                 data = read_small(name, folder, most) if entry.plain and folder >= 0 else None
-                yield self.get(entry.key, limit) if data is None else data
+                yield self._got(entry.key, limit) if data is None else data
         finally:
             self._reopen(folder, None)
+
+    def _got(self, key: str, limit: int | None) -> bytes | StoreError:
+        try:
+            return self.get(key, limit)
+        except StoreError as error:
+            return error
 
     def _reopen(self, folder: int, key: str | None) -> int:
         """Closes `folder` and opens the one with this key; -1 stands for none, and for one that cannot be had so."""
@@ -182,6 +191,19 @@ class LocalStore(Store):
         with self._temporary(key, data) as (temporary, path, folder):
             os.replace(temporary, path)
             sync_names(folder)
+
+    def delete(self, key: str) -> None:
+        self.require_key(key)
+        with self._typed(key):
+            path = self._path(key)
+            with suppress(FileNotFoundError, NotADirectoryError):
+                os.unlink(path)
+                sync_folder(os.path.dirname(path))
+            folder = os.path.dirname(path)
+            with suppress(OSError):  # the first that holds something else ends it
+                while folder.startswith(self._below):
+                    os.rmdir(folder)
+                    folder = os.path.dirname(folder)
 
     def url_of(self, key: str) -> str:
         if not key:
@@ -321,7 +343,7 @@ class LocalStore(Store):
         with self._typed(key, writing=True):
             path = self._path(key)
             parent = os.path.dirname(path)
-            self._make_folder(parent)
+            self._folders.make(parent)
             # opened before anything is written: where this is forbidden, no outcome could be made durable
             folder = os.open(parent, os.O_RDONLY)
             try:
@@ -335,29 +357,6 @@ class LocalStore(Store):
             finally:
                 with suppress(OSError):
                     os.close(folder)
-
-    def _make_folder(self, folder: str) -> None:
-        """Makes `folder` and sees to it that its name survives a power cut.
-
-        Once in a process also where the folder exists: who made it may have died before it was durable.
-        """
-        if folder in self._durable and os.path.isdir(folder):
-            return
-        parent = os.path.dirname(folder)
-        below = folder.startswith(self._below)
-        if below or not os.path.isdir(parent):
-            self._make_folder(parent)
-        made = True
-        try:
-            os.mkdir(folder)
-        except FileExistsError:
-            made = False
-        try:
-            sync_folder(parent)
-        except PermissionError:
-            if made or below:  # what lies above the store may be closed to us; its names were there before
-                raise
-        self._durable.add(folder)
 
     def _read_back(self, key: str, folder: int, data: bytes) -> Outcome:
         """What became of a write whose answer was "taken" or unclear: the bytes that are there decide."""

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, Self
 
 from safepoint.store.base import TEMPORARY, Entry, Outcome, Store, why_no_key
+from safepoint.store.capabilities import capabilities_of
 from safepoint.store.errors import (
     AbsentError,
     DeniedError,
@@ -42,6 +43,8 @@ class FsspecStore(Store):
     def __init__(self, fs: Any, root: str, url: str, query: str = "") -> None:
         before, main, after = split_chain(shown(url))
         self.url = before + without_slash(main) + after
+        protocol = fs.protocol if isinstance(fs.protocol, str) else fs.protocol[0]
+        self.capabilities = capabilities_of(protocol)
         self._fs = fs
         self._root = root.strip("/")
         self._query = query
@@ -86,6 +89,9 @@ class FsspecStore(Store):
         raise UnsupportedError(self.url_of(key), _READ_ONLY, key)
 
     def replace(self, key: str, data: bytes) -> None:  # noqa: ARG002 - the interface's
+        raise UnsupportedError(self.url_of(key), _READ_ONLY, key)
+
+    def delete(self, key: str) -> None:
         raise UnsupportedError(self.url_of(key), _READ_ONLY, key)
 
     def url_of(self, key: str) -> str:
