@@ -18,6 +18,7 @@ LEVELS = (
     {"cli"},
     {"api", "settings"},
     {"validation", "demo"},
+    {"upkeep"},
     {"recorder"},
     {"reader", "selection"},
     {"rules", "guard", "render"},
