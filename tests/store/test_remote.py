@@ -15,12 +15,14 @@ from fsspec.spec import AbstractFileSystem
 from safepoint.store import (
     AbsentError,
     DeniedError,
+    Outcome,
     Store,
     StoreError,
     UnreachableError,
     UnreadableError,
     UnsupportedError,
     open_store,
+    remote,
 )
 from safepoint.store.errors import OutsideStoreError, shown
 
@@ -67,6 +69,12 @@ class Broken(AbstractFileSystem):
 
 
 fsspec.register_implementation("broken", Broken, clobber=True)
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What failed is asked again, at once."""
+    monkeypatch.setattr(remote, "_PAUSES", (0.0,))
 
 
 @pytest.mark.parametrize(
@@ -150,17 +158,35 @@ def memory() -> Iterator[Store]:
 
 
 def test_writing_is_refused_where_it_could_not_be_promised(memory: Store) -> None:
-    for write in (memory.put_if_absent, memory.replace):
-        with pytest.raises(UnsupportedError, match="writes to local disk only; reading works"):
-            write("runs/r/heartbeat/0000000001.json", b"{}")
+    key = "runs/r/heartbeat/0000000001.json"
+    through = open_store("dir::memory://remote")
+    for write in (through.put_if_absent, through.replace):
+        with pytest.raises(
+            UnsupportedError, match=r"two writers cannot be kept apart; reading works; .*assume_one"
+        ):
+            write(key, b"{}")
     assert [entry.key for entry in memory.list()] == ["a.json"]
+
+
+def test_who_promises_to_be_the_only_writer_may_write(memory: Store) -> None:
+    alone = open_store("dir::memory://remote", assume_one_writer=True)
+    assert alone.capabilities.can_claim
+    assert not alone.capabilities.create
+    for data, outcome in ((b"1", Outcome.WON), (b"1", Outcome.WON), (b"2", Outcome.LOST)):
+        assert alone.put_if_absent("runs/r/journal/0000000001.json", data) is outcome
+    with pytest.raises(UnsupportedError, match="neither true nor false"):
+        open_store("memory://remote", assume_one_writer="yes")
+
+
+def _fs_of(store: Any) -> Any:
+    return store._client._fs
 
 
 def test_no_listing_is_kept_anywhere_in_a_chain() -> None:
     mine = fsspec.filesystem("memory")
     store: Any = open_store("simplecache::memory://remote")
-    assert store._fs.fs is not mine
-    assert not store._fs.fs.dircache.use_listings_cache
+    assert _fs_of(store).fs is not mine
+    assert not _fs_of(store).fs.dircache.use_listings_cache
     assert mine.dircache.use_listings_cache
 
 

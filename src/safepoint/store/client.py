@@ -1,15 +1,16 @@
 """What a remote store asks of the library that speaks to its backend.
 
 Decided here: the few operations that are left when names, retries and outcomes are somebody else's business
-(``remote``). Not decided here: how a library does them (``generic``, ``s3``, ``gcs``, ``azure``, ``obstore``).
+(``remote``). Not decided here: how a library does them (``generic``, ``s3``, ``gcs``, ``azure``, ``obstores``).
 """
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, NoReturn
 
 from safepoint.store.errors import StoreError
 
@@ -35,6 +36,8 @@ class Client(ABC):
     """The library: ``fsspec`` or ``obstore``."""
     parallel: int = 1
     """How many `fetch` may be under way at once."""
+    patient: bool = False
+    """Whether the library itself asks again after a failure that may pass."""
     flat: bool = False
     """Whether `below` is one paged listing, and not a request for each folder."""
 
@@ -79,3 +82,23 @@ class Client(ABC):
     @abstractmethod
     def explain(self, error: Exception) -> tuple[type[StoreError], str, str]:
         """The kind of an error, the problem in words that hold no secret, and the remedy (empty: the kind's own)."""
+
+
+class Connection:
+    """A client of this process: one that was opened by another is never used, and a new one opened instead."""
+
+    def __init__(self, connect: Callable[[], tuple[Client, str]]) -> None:
+        self._connect = connect
+        self._client, self.root = connect()
+        self._process = os.getpid()
+
+    @property
+    def client(self) -> Client:
+        """The client."""
+        if os.getpid() != self._process:
+            # after a fork, the threads and sockets of the parent's client are not ours
+            (self._client, _), self._process = self._connect(), os.getpid()
+        return self._client
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a store is not handed to another process: hand over its URL and its options")

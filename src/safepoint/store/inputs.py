@@ -24,7 +24,7 @@ from safepoint.store.local import LocalStore
 from safepoint.store.opening import local_path, open_store
 
 if TYPE_CHECKING:
-    from safepoint.store.remote import FsspecStore
+    from safepoint.store.remote import RemoteStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def _fault(code: str, argument: str, message: str) -> Fault:
     return Fault(code, message, place=Place(shown(argument)))
 
 
-def _folder(store: LocalStore | FsspecStore, argument: str) -> Iterator[Input | Fault]:
+def _folder(store: LocalStore | RemoteStore, argument: str) -> Iterator[Input | Fault]:
     """A folder as one store; one that holds stores as each of them, and then the files beside them."""
     if below := stores_below(store):
         for folder in below:
@@ -88,7 +88,7 @@ def _is_empty(store: Store) -> bool:
         return False  # there is something in it, if only a folder that may not be looked into
 
 
-def _below(store: LocalStore | FsspecStore, folder: str) -> Store:
+def _below(store: LocalStore | RemoteStore, folder: str) -> Store:
     return open_store(store.url_of(folder)) if isinstance(store, LocalStore) else store.below(folder)
 
 
@@ -148,13 +148,14 @@ def _matches(pattern: str) -> Iterator[str]:
 
 
 def _expand_url(argument: str, options: dict[str, Any]) -> Iterator[Input | Fault]:
-    from safepoint.store.remote import FsspecStore, split_chain
+    from safepoint.store.connecting import connect
+    from safepoint.store.remote import split_chain
 
     before, main, after = split_chain(argument)
     marks = "*[" if main.startswith(("http:", "https:")) else "*?["  # there ? begins the query
     at = min((main.find(mark) for mark in marks if mark in main), default=-1)
     if at < 0:
-        store = FsspecStore.open(argument, options)
+        store = connect(argument, options)
         kind = "folder" if main.endswith("/") else store.kind()
         if kind is None:
             yield _fault("SP001", argument, "nothing is there; check the name")
@@ -165,7 +166,7 @@ def _expand_url(argument: str, options: dict[str, Any]) -> Iterator[Input | Faul
             yield Input(parent, (key,), named=True)
         return
     cut = main.rfind("/", 0, at) + 1
-    store = FsspecStore.open(before + main[:cut] + after, options)
+    store = connect(before + main[:cut] + after, options)
     matches = list(store.glob(main[cut:]))
     files = tuple(key for key in matches if not key.endswith("/"))
     folders = [] if "**" in main[cut:] else [key.removesuffix("/") for key in matches if key.endswith("/")]

@@ -18,7 +18,10 @@ def open_store(url: str, **storage_options: Any) -> Store:
 
     Args:
         url: where it is; chained URLs (``zip://::s3://…``) can be read.
-        storage_options: handed to fsspec; for the inner parts of a chain under their protocol's name.
+        storage_options: as fsspec knows them; those under a protocol's name (``s3={...}``) for that protocol alone. Two
+            are ours: ``driver`` (``auto``, ``fsspec``, ``obstore``) says which library speaks to S3, GCS and Azure;
+            ``assume_one_writer=True`` allows to write where no way is known to keep two writers apart, and whoever
+            gives it promises that there is one.
 
     Raises:
         UnsupportedError: no such kind of storage, or its package is not installed.
@@ -27,9 +30,9 @@ def open_store(url: str, **storage_options: Any) -> Store:
     path = local_path(url)
     if path is not None:
         return LocalStore(path, url)
-    from safepoint.store.remote import FsspecStore
+    from safepoint.store.connecting import connect
 
-    return FsspecStore.open(url, storage_options)
+    return connect(url, storage_options)
 
 
 def local_path(url: str) -> str | None:

@@ -1,8 +1,8 @@
-"""A store that fsspec reaches: object stores, HTTP, archives, memory. Reading only, in this version.
+"""A store that is not a local disk: object stores, HTTP, archives, memory.
 
-Decided here: how to ask so that a cache cannot answer, and which of the many errors means "absent". A backend
-is believed only when it says so itself: several report an outage as a missing file, or swallow it in their
-``walk``, ``find``, ``glob`` and ``exists``, which is why none of those is used.
+Decided here: what a name in the store means to a backend, when a question is asked again, how far is read ahead, and
+what an unclear answer to a write becomes. Not decided here: how one question is asked (``client`` and the modules that
+implement it), and which of them speaks to a URL (``connecting``).
 """
 
 # ruff: noqa: D102 - the interface is explained in base.py
@@ -10,70 +10,138 @@ is believed only when it says so itself: several report an outage as a missing f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import Any, Literal, Self
+from typing import Literal, TypeVar
 
 from safepoint.store.base import TEMPORARY, Entry, Outcome, Store, why_no_key
-from safepoint.store.capabilities import capabilities_of
+from safepoint.store.capabilities import Capabilities
+from safepoint.store.client import Client, Connection, Item
 from safepoint.store.errors import (
     AbsentError,
-    DeniedError,
+    ConflictError,
     StoreError,
     TooLargeError,
     UnreachableError,
-    UnreadableError,
     UnsupportedError,
     shown,
     without_slash,
 )
+from safepoint.store.layout import parse_key
 
-_LOCAL = ("file", "local")
-_WRAPPERS = {"simplecache", "filecache", "blockcache", "cached", "dir"}
-_READ_ONLY = "this version writes to local disk only; reading works"
+_T = TypeVar("_T")
+
+_PAUSES = (0.1, 0.4, 1.6)
+"""Seconds before each time that a question is asked again."""
+
+_AHEAD = 8 * 2**20
+"""Bytes that are asked for ahead of the reader; an object of unknown size counts as `_GUESS`."""
+
+_GUESS = 64 * 2**10
 
 
 _Listing = list[Entry | str]
 """Objects, and folders as their keys with a slash behind them."""
 
 
-class FsspecStore(Store):
-    """Objects below one path of one fsspec file system."""
+class RemoteStore(Store):
+    """Objects below one path of a backend."""
 
-    def __init__(self, fs: Any, root: str, url: str, query: str = "") -> None:
+    def __init__(
+        self, connection: Connection, root: str, url: str, capabilities: Capabilities, query: str = ""
+    ) -> None:
         before, main, after = split_chain(shown(url))
         self.url = before + without_slash(main) + after
-        protocol = fs.protocol if isinstance(fs.protocol, str) else fs.protocol[0]
-        self.capabilities = capabilities_of(protocol)
-        self._fs = fs
+        self.capabilities = capabilities
+        self._connection = connection
         self._root = root.strip("/")
         self._query = query
 
-    @classmethod
-    def open(cls, url: str, options: Mapping[str, Any]) -> Self:
-        """The store at `url`; see `open_store`."""
-        before, main, after = split_chain(url)
-        # the query of an HTTP address, often a signature, belongs behind every key and into no report
-        main, mark, query = main.partition("?") if main.startswith(("http:", "https:")) else (main, "", "")
-        with _typed(url):
-            fs, root = _connect(url, options)
-        return cls(fs, root.removesuffix(mark + query), before + main + after, mark + query)
+    @property
+    def driver(self) -> str:
+        """The library that speaks to the backend: ``fsspec`` or ``obstore``."""
+        return self._client.driver
 
     def get(self, key: str, limit: int | None = None) -> bytes:
         self.require_key(key)
-        with _typed(self.url_of(key), key):
-            path = self._path(key)
-            if limit is not None and (self._fs.info(path).get("size") or 0) > limit:
-                raise self._too_large(key, limit)
-            data = bytes(self._fs.cat_file(path))
-        if limit is not None and len(data) > limit:
-            raise self._too_large(key, limit)
-        return data
+        path = self._path(key)
+        return self._within(
+            key, self._patiently(key, lambda: self._client.fetch(path, limit).result()), limit
+        )
+
+    def get_many(self, entries: Iterable[Entry], limit: int | None = None) -> Iterator[bytes | StoreError]:
+        client = self._client
+        ahead: deque[tuple[Entry, int, Future[bytes] | None]] = deque()
+        size = 0
+        for entry in entries:
+            expected = _GUESS if entry.size is None else entry.size
+            while ahead and (len(ahead) >= client.parallel or size + expected > _AHEAD):
+                first, of_first, future = ahead.popleft()
+                size -= of_first
+                yield self._arrived(first, future, limit)
+            future = None
+            if not why_no_key(entry.key) and not (limit is not None and (entry.size or 0) > limit):
+                future = client.fetch(self._path(entry.key), limit)
+            ahead.append((entry, expected, future))
+            size += expected
+        while ahead:
+            first, _, future = ahead.popleft()
+            yield self._arrived(first, future, limit)
+
+    def _arrived(self, entry: Entry, future: Future[bytes] | None, limit: int | None) -> bytes | StoreError:
+        """What became of a question that was asked ahead; one that failed is asked once more, with patience."""
+        try:
+            if future is not None:
+                try:
+                    with self._typed(entry.key):
+                        return self._within(entry.key, future.result(), limit)
+                except (UnreachableError, AbsentError):
+                    pass  # what was just listed and now is missing is asked for again too
+            return self._refused(entry, limit) or self.get(entry.key, limit)
+        except StoreError as error:
+            return error
+
+    def _refused(self, entry: Entry, limit: int | None) -> StoreError | None:
+        too_large = limit is not None and (entry.size or 0) > limit
+        return self._too_large(entry.key, limit) if too_large else None
+
+    def pieces(self, key: str) -> Iterator[bytes]:
+        self.require_key(key)
+        # only the beginning can be asked for again: behind it, the reader has bytes that would come twice
+        first = self._patiently(key, lambda: self._begin(key))
+        if first is None:
+            return
+        piece, pieces = first
+        with self._typed(key):
+            yield piece
+            yield from pieces
+
+    def _begin(self, key: str) -> tuple[bytes, Iterator[bytes]] | None:
+        pieces = self._client.pieces(self._path(key))
+        first = next(pieces, None)
+        return None if first is None else (first, pieces)
 
     def list(self, prefix: str = "") -> Iterator[Entry]:
-        for found in self._walk(prefix):
-            if isinstance(found, Entry):
-                yield found
+        prefix = self._prefix(prefix)
+        if not self._client.flat:
+            yield from (found for found in self._walk(prefix) if isinstance(found, Entry))
+            return
+        empty = True
+        for item in self._listing(prefix, self._client.below):
+            empty = False
+            key = self._key(item.path)
+            # what ends with a slash marks a folder, as consoles make them
+            if (
+                key.startswith(prefix)
+                and not item.path.endswith("/")
+                and not _is_temporary(key[len(prefix) :])
+            ):
+                yield Entry(key, item.size, _odd(key))
+        if empty and not prefix:
+            raise AbsentError(self.url, "nothing is there")
 
     def folders(self, prefix: str = "") -> Iterator[str]:
         prefix = self._prefix(prefix)
@@ -81,18 +149,47 @@ class FsspecStore(Store):
             if not isinstance(found, Entry):
                 yield found[len(prefix) : -1]
 
+    def files(self) -> Iterator[Entry]:
+        for found in self._scan(""):
+            if isinstance(found, Entry):
+                yield found
+            elif found == "runs/":
+                yield from (below for below in self._scan(found) if isinstance(below, Entry))
+            else:
+                yield from self.list(found.removesuffix("/"))
+
     def exists(self, key: str) -> bool:
         self.require_key(key)
         return self._kind(key) == "file"
 
-    def put_if_absent(self, key: str, data: bytes) -> Outcome:  # noqa: ARG002 - the interface's
-        raise UnsupportedError(self.url_of(key), _READ_ONLY, key)
+    def put_if_absent(self, key: str, data: bytes) -> Outcome:
+        self.require_key(key)
+        self._require_claims(key)
+        create = self._create_for_one if self.capabilities.assumed else self._client.create
+        for pause in (*_PAUSES, None):
+            try:
+                with self._typed(key):
+                    if create(self._path(key), data):
+                        return Outcome.WON
+            except (UnreachableError, ConflictError):
+                pass  # it may have arrived; what is there tells
+            if (outcome := self._read_back(key, data)) is not None:
+                return outcome
+            if pause is not None:
+                time.sleep(pause)  # nothing bears the name, or nobody can tell: the same bytes, the same name
+        return Outcome.UNKNOWN
 
-    def replace(self, key: str, data: bytes) -> None:  # noqa: ARG002 - the interface's
-        raise UnsupportedError(self.url_of(key), _READ_ONLY, key)
+    def replace(self, key: str, data: bytes) -> None:
+        name = parse_key(key)
+        if name is None or name.log != "heartbeat":
+            raise ValueError(f"only a heartbeat may be rewritten, got {key!a}")
+        self.require_key(key)
+        self._require_claims(key)
+        self._patiently(key, lambda: self._client.overwrite(self._path(key), data))
 
     def delete(self, key: str) -> None:
-        raise UnsupportedError(self.url_of(key), _READ_ONLY, key)
+        self.require_key(key)
+        self._patiently(key, lambda: self._client.delete(self._path(key)))
 
     def url_of(self, key: str) -> str:
         if not key:
@@ -104,16 +201,16 @@ class FsspecStore(Store):
         """What the store's own address names: one object, a folder, or nothing."""
         return self._kind("")
 
-    def parent(self) -> tuple[FsspecStore, str]:
+    def parent(self) -> tuple[RemoteStore, str]:
         """The store that holds this address as one of its keys, and the key."""
         folder, _, key = self._root.rpartition("/")
         before, main, after = split_chain(self.url)
         cut = main.rstrip("/").removesuffix(key)
-        return FsspecStore(self._fs, folder, f"{before}{cut}{after}", self._query), key
+        return self._at(folder, f"{before}{cut}{after}"), key
 
-    def below(self, folder: str) -> FsspecStore:
+    def below(self, folder: str) -> RemoteStore:
         """The folder `folder` as a store of its own."""
-        return FsspecStore(self._fs, self._path(folder), self.url_of(folder), self._query)
+        return self._at("/".join(filter(None, (self._root, folder))), self.url_of(folder))
 
     def glob(self, pattern: str) -> Iterator[str]:
         """The keys that a pattern matches, sorted; of a matching folder its key with a slash behind it."""
@@ -126,30 +223,88 @@ class FsspecStore(Store):
             if matches(key.removesuffix("/")):
                 yield key
 
+    @property
+    def _client(self) -> Client:
+        return self._connection.client
+
+    def _at(self, root: str, url: str) -> RemoteStore:
+        return RemoteStore(self._connection, root, url, self.capabilities, self._query)
+
+    # Writing
+
+    def _require_claims(self, key: str) -> None:
+        if not self.capabilities.can_claim:
+            problem = (
+                f"on {self.capabilities.backend} storage two writers cannot be kept apart; reading works"
+            )
+            remedy = "write to a disk, S3, GCS or Azure; or, if nobody else ever writes, with assume_one_writer=true"
+            raise UnsupportedError(self.url_of(key), problem, key, remedy)
+
+    def _create_for_one(self, path: str, data: bytes) -> bool:
+        """What stands in for a create where the user promised that nobody else writes."""
+        try:
+            taken = self._client.kind(path) == "file"
+        except Exception as error:
+            if self._client.explain(error)[0] is not AbsentError:
+                raise
+            taken = False
+        if not taken:
+            self._client.overwrite(path, data)
+        return not taken
+
+    def _read_back(self, key: str, data: bytes) -> Outcome | None:
+        """What became of a write whose answer was "taken" or unclear: the bytes that are there decide, if any are."""
+        try:
+            with self._typed(key):
+                there = self._client.fetch(self._path(key), len(data)).result()
+        except (AbsentError, UnreachableError):
+            return None
+        return Outcome.WON if there == data else Outcome.LOST
+
     # Where a name leads
 
     def _path(self, key: str) -> str:
         return "/".join(filter(None, (self._root, key))) + self._query
 
     def _prefix(self, prefix: str) -> str:
+        """The folder `prefix` with a slash behind it; nothing for the root."""
         if not prefix:
             return ""
         folder = prefix.removesuffix("/")
         self.require_key(folder)
         return folder + "/"
 
+    def _key(self, path: str) -> str:
+        path = path.rstrip("/") if path.endswith("/") else path
+        if not self._root:
+            return path
+        return path[len(self._root) + 1 :] if path.startswith(self._root + "/") else ""
+
     def _kind(self, key: str) -> Literal["file", "folder"] | None:
         if not key and not self._root:
             return "folder"
         try:
-            with _typed(self.url_of(key), key):
-                return "folder" if self._fs.info(self._path(key))["type"] == "directory" else "file"
+            return self._patiently(key, lambda: self._client.kind(self._path(key)))
         except AbsentError:
             return None
 
+    # Listing
+
+    def _listing(self, folder: str, ask: Callable[[str], Iterator[Item]]) -> Iterator[Item]:
+        """The items of a listing; its beginning is asked for with patience, which costs nothing twice."""
+
+        def begin() -> tuple[Item | None, Iterator[Item]]:
+            items = ask(self._path(folder.removesuffix("/")))
+            return next(items, None), items
+
+        first, items = self._patiently(folder, begin)
+        if first is not None:
+            with self._typed(folder):
+                yield first
+                yield from items
+
     def _walk(self, prefix: str, depth: int | None = None) -> Iterator[Entry | str]:
         """Everything below a folder, sorted by key; each folder before what it holds."""
-        prefix = self._prefix(prefix)
         top = prefix.count("/")
         pending = self._scan(prefix)[::-1]
         while pending:
@@ -159,37 +314,57 @@ class FsspecStore(Store):
                 pending += self._scan(found)[::-1]
 
     def _scan(self, folder: str) -> _Listing:
-        """What lies directly in a folder, sorted by key."""
+        """What lies directly in a folder, sorted by key; a folder in it as its key with a slash behind it."""
+        found: dict[str, Entry | str] = {}
         try:
-            with _typed(self.url_of(folder), folder):
-                listing = self._fs.ls(self._path(folder.removesuffix("/")), detail=True)
+            for item in self._listing(folder, self._client.children):
+                key = self._key(item.path)
+                # some backends list the folder itself, a marker for it, or links that lead elsewhere
+                if not key.startswith(folder) or len(key) == len(folder) or "/" in key[len(folder) :]:
+                    continue
+                if item.path.endswith("/") or _is_temporary(key[len(folder) :]):
+                    continue
+                if item.folder:
+                    name = key + "/"
+                    found[name] = Entry(key, None, _odd(key)) if why_no_key(key) else name
+                else:
+                    found[key] = Entry(key, item.size, _odd(key))
         except AbsentError:
             if not folder:
                 raise
-            return []
-        found: dict[str, Entry | str] = {}
-        for info in listing:
-            key = self._key(str(info["name"]))
-            # some backends list the folder itself, a marker for it, or links that lead elsewhere
-            if not key.startswith(folder) or len(key) == len(folder) or "/" in key[len(folder) :]:
-                continue
-            if key[len(folder) :].startswith(TEMPORARY):
-                continue
-            if info["type"] == "directory":
-                key += "/"
-                found[key] = Entry(key[:-1], None, _odd(key[:-1])) if why_no_key(key[:-1]) else key
-            else:
-                found[key] = Entry(key, info.get("size"), _odd(key))
         return [found[key] for key in sorted(found)]
 
-    def _key(self, name: str) -> str:
-        name = name.strip("/")
-        if not self._root:
-            return name
-        return name.removeprefix(self._root + "/") if name.startswith(self._root + "/") else ""
+    # Errors
 
-    def _too_large(self, key: str, limit: int) -> TooLargeError:
+    def _patiently(self, key: str, ask: Callable[[], _T]) -> _T:
+        """The answer to a question that may be asked again without harm."""
+        for pause in () if self._client.patient else _PAUSES:
+            try:
+                with self._typed(key):
+                    return ask()
+            except UnreachableError:
+                time.sleep(pause)
+        with self._typed(key):
+            return ask()
+
+    def _within(self, key: str, data: bytes, limit: int | None) -> bytes:
+        if limit is not None and len(data) > limit:
+            raise self._too_large(key, limit)
+        return data
+
+    def _too_large(self, key: str, limit: int | None) -> TooLargeError:
         return TooLargeError(self.url_of(key), f"more than the limit of {limit} bytes", key)
+
+    @contextmanager
+    def _typed(self, key: str) -> Iterator[None]:
+        try:
+            yield
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - errors of botocore and of Azure are not OSError
+            kind, problem, remedy = self._client.explain(error)
+            # without its cause: a traceback would print addresses and headers that may hold credentials
+            raise kind(self.url_of(key), problem, key, remedy) from None
 
 
 def split_chain(url: str) -> tuple[str, str, str]:
@@ -200,95 +375,8 @@ def split_chain(url: str) -> tuple[str, str, str]:
     return "".join(part + "::" for part in before), parts[at], "".join("::" + part for part in after)
 
 
-def _connect(url: str, options: Mapping[str, Any]) -> tuple[Any, str]:
-    from fsspec import get_filesystem_class
-    from fsspec.core import url_to_fs
-
-    protocols = [part.partition("://")[0] for part in url.split("::")]
-    for protocol in (part.partition("://")[0] for part in url.split("::") if "://" in part):
-        try:
-            get_filesystem_class(protocol)
-        except ValueError:
-            problem = f"storage of an unknown kind, {protocol!a}"
-            raise UnsupportedError(url, problem, remedy="check the address") from None
-    outer = next((protocol for protocol in protocols if protocol not in _WRAPPERS), "")
-    if outer in _LOCAL and len(protocols) > 1:
-        raise UnsupportedError(
-            url, "a chain around a local folder follows its links anywhere", remedy="name the folder"
-        )
-    # an instance of our own, so that nobody else's listings answer, and ours are kept by nobody
-    fresh = {"skip_instance_cache": True}
-    inner = {protocol: fresh | dict(options.get(protocol, {})) for protocol in protocols[1:]}
-    fs, root = url_to_fs(url, **{**options, **inner, **fresh})
-    # set afterwards: as an argument, some file systems would hand it on to their client, which refuses it
-    link = fs
-    while link is not None:
-        if hasattr(link, "dircache"):
-            link.dircache.use_listings_cache = False
-        link = getattr(link, "fs", None)
-    return fs, root
-
-
-@contextmanager
-def _typed(url: str, key: str = "") -> Iterator[None]:
-    try:
-        yield
-    except StoreError:
-        raise
-    except Exception as error:  # noqa: BLE001 - errors of botocore and of Azure are not OSError
-        # without its cause: a traceback would print addresses and headers that may hold credentials
-        raise _error_of(error, url, key) from None
-
-
-def _error_of(error: Exception, url: str, key: str) -> StoreError:
-    """What the error of some backend means; only its class is quoted: its text may hold credentials."""
-    causes = list(_causes(error))
-    what = type(causes[-1]).__name__
-    statuses = [status for status in map(_status, causes) if status]
-    if isinstance(error, ImportError):
-        # the one text that is quoted: it names a package, and is known to name nothing else
-        return UnsupportedError(url, "this kind of storage needs another package", key, str(error))
-    if any(isinstance(cause, PermissionError) or "Credential" in type(cause).__name__ for cause in causes):
-        return DeniedError(url, f"access denied ({what})", key)
-    if statuses:
-        status = statuses[-1]
-        if status in {401, 403}:
-            return DeniedError(url, f"access denied (status {status})", key)
-        if status in {404, 410}:
-            return AbsentError(url, "nothing is there", key)
-        return UnreachableError(url, f"no usable answer (status {status})", key)
-    if isinstance(error, FileNotFoundError | NotADirectoryError):
-        # fsspec's HTTP file system reports any failure as a missing file; the cause tells
-        if isinstance(causes[-1], FileNotFoundError | NotADirectoryError | KeyError):
-            return AbsentError(url, "nothing is there", key)
-        return UnreachableError(url, f"no usable answer ({what})", key)
-    if isinstance(error, IsADirectoryError):
-        return UnreadableError(url, "a folder, not a file", key)
-    # how fsspec's file systems say that an address, an option or an operation is not theirs
-    if isinstance(error, ValueError | TypeError | NotImplementedError):
-        return UnsupportedError(
-            url, f"this kind of storage cannot do that ({what})", key, "check the address"
-        )
-    return UnreachableError(url, f"no usable answer ({what})", key)
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    cause: BaseException | None = error
-    while cause is not None:
-        yield cause
-        cause = cause.__cause__
-
-
-def _status(error: BaseException) -> int:
-    """The HTTP status behind an error of aiohttp, botocore, gcsfs or Azure; 0 if there is none."""
-    response = getattr(error, "response", None)
-    if isinstance(response, Mapping):
-        return int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
-    for name in ("status", "status_code", "code"):
-        value = getattr(error, name, None)
-        if isinstance(value, int | str) and str(value).isdigit():
-            return int(value)
-    return 0
+def _is_temporary(name: str) -> bool:
+    return name.startswith(TEMPORARY) or f"/{TEMPORARY}" in name
 
 
 def _odd(key: str) -> str:
