@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import machine
+from benchmarks import machine, storage
 from benchmarks.rows import PARTS, Bench
 from benchmarks.table import Group, render
 
@@ -21,7 +21,10 @@ def main() -> None:
         "python -m benchmarks objects lines --runs 200 --rounds 3",
     )
     parser.add_argument(
-        "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; without any: all of them"
+        "parts",
+        nargs="*",
+        metavar="PART",
+        help=f"{', '.join(PARTS)}; without any: all of these; or storage alone: the object stores' tables",
     )
     parser.add_argument("--runs", type=int, default=2000, help="runs of the corpus (2000)")
     parser.add_argument("--slow-runs", type=int, default=100, help="runs for validators that take long (100)")
@@ -41,6 +44,13 @@ def main() -> None:
     parser.add_argument("--readme", action="store_true", help="also put the table into benchmarks/README.md")
     parser.add_argument("--no-peers", action="store_true", help="install and measure no other validators")
     given = parser.parse_args()
+    if given.parts == ["storage"]:
+        report = storage.report(given.rounds, _progress)
+        _progress("")
+        sys.stdout.write(report)
+        if given.readme:
+            _put(report, "storage")
+        return
     if unknown := set(given.parts) - set(PARTS):
         parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     with tempfile.TemporaryDirectory(prefix="safepoint-benchmarks-") as temporary:
@@ -64,13 +74,13 @@ def main() -> None:
     report = f"{machine.describe()}{given.rounds} rounds\n\n{render(groups)}"
     sys.stdout.write(report)
     if given.readme:
-        _put(report)
+        _put(report, "table")
 
 
-def _put(report: str) -> None:
+def _put(report: str, mark: str) -> None:
     """`report` between the marks of the README."""
     path = Path(__file__).with_name("README.md")
-    begin, end = "<!-- table:begin -->\n", "<!-- table:end -->"
+    begin, end = f"<!-- {mark}:begin -->\n", f"<!-- {mark}:end -->"
     before, _, rest = path.read_text(encoding="utf-8").partition(begin)
     path.write_text(f"{before}{begin}\n{report}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
 

@@ -6,7 +6,7 @@ cost to the cost of its group's first row in the same round.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -39,13 +39,18 @@ def render(groups: Iterable[Group]) -> str:
     for group in groups:
         lines.append((f"**{group.title}**", *[""] * (len(HEAD) - 1)))
         lines.extend(_line(row, group.rows[0] if group.compared else None) for row in group.rows)
-    widths = [max(len(line[i]) for line in (HEAD, *lines)) for i in range(len(HEAD))]
-    text = [i in {0, len(HEAD) - 1} for i in range(len(HEAD))]
+    return aligned(HEAD, lines, text={0, len(HEAD) - 1})
+
+
+def aligned(head: Sequence[str], lines: Sequence[Sequence[str]], text: Container[int]) -> str:
+    """A table whose columns are aligned; those that hold `text` to the left, the others to the right."""
+    widths = [max(len(line[i]) for line in (head, *lines)) for i in range(len(head))]
+    left = [i in text for i in range(len(head))]
     rule = [
-        "-" * width if left else "-" * (width - 1) + ":" for width, left in zip(widths, text, strict=True)
+        "-" * width if is_text else "-" * (width - 1) + ":"
+        for width, is_text in zip(widths, left, strict=True)
     ]
-    rows = [HEAD, rule, *lines]
-    return "".join(f"| {' | '.join(_padded(row, widths, text))} |\n" for row in rows)
+    return "".join(f"| {' | '.join(_padded(row, widths, left))} |\n" for row in (head, rule, *lines))
 
 
 def _padded(row: Sequence[str], widths: Sequence[int], text: Sequence[bool]) -> list[str]:

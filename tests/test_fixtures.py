@@ -90,12 +90,16 @@ def validate(expect: dict[str, Any]) -> None:
     inputs = inputs_of(expect)
     artifacts = expect.get("artifacts", False)
     schemas_of_payloads = PayloadSchemas.load(expect.get("payloadSchemas", {}))
-    found = safepoint.validate(*inputs, artifacts=artifacts, payload_schemas=schemas_of_payloads)
+    found = safepoint.validate(
+        *inputs, artifacts=artifacts, payload_schemas=schemas_of_payloads, anchor=expect.get("anchor")
+    )
     agree(found, expect["findings"])
     if "payloadSchemas" in expect:
         table = (f'"{name}" = "{path}"' for name, path in expect["payloadSchemas"].items())
         Path("safepoint.toml").write_text("\n".join(["[payload-schemas]", *table]))
-    assert run("validate", *inputs, *(["--artifacts"] if artifacts else [])) == expect["exit"]
+    options = ["--artifacts"] if artifacts else []
+    options += ["--anchor", expect["anchor"]] if "anchor" in expect else []
+    assert run("validate", *inputs, *options) == expect["exit"]
 
 
 def migrate(expect: dict[str, Any]) -> None:
@@ -116,17 +120,24 @@ def migrate(expect: dict[str, Any]) -> None:
 
 
 def guard(expect: dict[str, Any]) -> None:
-    documents = {name: expect[name] for name in ("facts", "policy", "request") if name in expect}
-    decision = safepoint.guard(expect["store"], expect["run"], now=expect["now"], **documents)
+    documents = {name: expect[name] for name in ("facts", "policy", "request", "anchor") if name in expect}
+    store, storage = store_of(expect)
+    decision = safepoint.guard(store, expect["run"], now=expect["now"], storage_options=storage, **documents)
     if "verdict" in expect:
         assert decision.verdict == expect["verdict"]
     else:
         assert without_messages(decision.document()) == without_messages(load(Path(expect["decision"])))
     options = [part for name, path in documents.items() for part in (f"--{name}", path)]
-    assert (
-        run("guard", expect["store"], "--run", expect["run"], "--now", expect["now"], *options)
-        == expect["exit"]
-    )
+    options += [part for name in storage for part in ("--storage-option", f"{name}=true")]
+    assert run("guard", store, "--run", expect["run"], "--now", expect["now"], *options) == expect["exit"]
+
+
+def store_of(expect: dict[str, Any]) -> tuple[str, dict[str, bool]]:
+    """The URL and the storage options of the case's store; one that nobody can claim in is an archive."""
+    if "claims" not in expect:
+        return expect["store"], {}
+    shutil.make_archive("archive", "zip", expect["store"])
+    return "zip://::archive.zip", {"assume_one_writer": True} if expect["claims"] == "assumed" else {}
 
 
 def canonicalise(expect: dict[str, Any]) -> None:

@@ -22,6 +22,7 @@ limit = 0
 max-findings = 50
 baseline = "known.json"
 artifacts = true
+allow-artifact-schemes = ["s3", "https"]
 show-values = false
 jobs = 4
 schema-engine = "jsonschema"
@@ -62,6 +63,7 @@ def test_everything_may_be_set(here: Path) -> None:
     assert (found.fail_on, found.output_format, found.schema_engine) == ("warning", "sarif", "jsonschema")
     assert (found.limit, found.max_findings, found.jobs) == (0, 50, 4)
     assert (found.artifacts, found.show_values) == (True, False)
+    assert found.allow_artifact_schemes == {"s3", "https"}
     assert found.baseline == str(here / "known.json")
     [entry] = found.per_path
     assert entry.reason == "written before approvals could expire"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from safepoint.api import InputRefusedError as InputRefusedError
     from safepoint.api import Migrated as Migrated
     from safepoint.api import PayloadSchemas as PayloadSchemas
+    from safepoint.api import RetractedError as RetractedError
     from safepoint.api import Selection as Selection
     from safepoint.api import SeveralStoresError as SeveralStoresError
     from safepoint.api import Store as Store
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     from safepoint.api import Validation as Validation
     from safepoint.api import guard as guard
     from safepoint.api import migrate as migrate
+    from safepoint.api import open_artifact as open_artifact
     from safepoint.api import open_store as open_store
+    from safepoint.api import read_artifact as read_artifact
     from safepoint.api import validate as validate
 
 __all__ = [
@@ -38,6 +41,7 @@ __all__ = [
     "InputRefusedError",
     "Migrated",
     "PayloadSchemas",
+    "RetractedError",
     "Selection",
     "SeveralStoresError",
     "Store",
@@ -47,7 +51,9 @@ __all__ = [
     "__version__",
     "guard",
     "migrate",
+    "open_artifact",
     "open_store",
+    "read_artifact",
     "validate",
 ]
 

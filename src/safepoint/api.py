@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from safepoint.core.digest import encode_record
 from safepoint.core.finding import Finding
-from safepoint.core.ident import encode_segment
 from safepoint.core.timestamp import parse_time
 from safepoint.core.version import Version
-from safepoint.reader import Scan, gather_artifacts, load_run, scan
+from safepoint.reader import gather_artifacts
 from safepoint.reader.documents import Document, InputRefusedError, load_documents
-from safepoint.store import AbsentError, Store, StoreError, open_store
-from safepoint.store.inputs import Input
-from safepoint.store.layout import run_ids, stores_below
+from safepoint.reader.stores import SeveralStoresError, UnknownRunError, load, scan_store
+from safepoint.store import Store, StoreError, open_store
+from safepoint.store.elsewhere import Elsewhere
 from safepoint.validation import Options, Source, Validation, findings_of
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from safepoint.model.run import Run
     from safepoint.payloads import PayloadSchemas
     from safepoint.policy import Policy
+    from safepoint.reader.fetching import RetractedError
     from safepoint.rules import Excerpts
     from safepoint.schemas import Engine
     from safepoint.selection import Selection
@@ -40,6 +40,7 @@ __all__ = [
     "InputRefusedError",
     "Migrated",
     "PayloadSchemas",
+    "RetractedError",
     "Selection",
     "SeveralStoresError",
     "Store",
@@ -50,7 +51,9 @@ __all__ = [
     "guard",
     "load",
     "migrate",
+    "open_artifact",
     "open_store",
+    "read_artifact",
     "scan_store",
     "validate",
 ]
@@ -70,6 +73,10 @@ def __getattr__(name: str) -> Any:
         from safepoint.payloads import PayloadSchemas
 
         return PayloadSchemas
+    if name == "RetractedError":
+        from safepoint.reader.fetching import RetractedError
+
+        return RetractedError
     if name == "Selection":
         from safepoint.selection import Selection
 
@@ -77,37 +84,18 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-class SeveralStoresError(LookupError):
-    """A folder of stores where one store is wanted: their runs may bear the same ids, and would melt into one."""
-
-    def __init__(self, url: str, stores: Iterable[str]) -> None:
-        self.url = url
-        self.stores = tuple(stores)
-        """The stores in it, each as the caller may name it."""
-        super().__init__(
-            f"{url} is no store, it holds {len(self.stores)}: {', '.join(self.stores)}; name one of them"
-        )
-
-
-class UnknownRunError(LookupError):
-    """The store can be read, and holds no readable record of the run."""
-
-    def __init__(self, store: str, run_id: str, near: Iterable[str] = ()) -> None:
-        self.near = tuple(near)
-        """Run ids of the store that look like it, the nearest first."""
-        hint = f"; did you mean {' or '.join(self.near)}?" if self.near else ""
-        super().__init__(f"{store}: no record of run {run_id!r}{hint}")
-
-
 def validate(
     *inputs: Source,
     run: str | None = None,
     artifacts: bool = False,
+    allow_artifact_schemes: Collection[str] = (),
     selection: Selection | None = None,
     payload_schemas: PayloadSchemas | None = None,
     excerpts: Excerpts = "none",
     engine: Engine = "auto",
     jobs: int = 1,
+    anchor: str | os.PathLike[str] | None = None,
+    anchor_storage_options: Mapping[str, Any] | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Validation:
     """Checks everything that `inputs` name, and yields what is wrong as it is found.
@@ -117,12 +105,15 @@ def validate(
             an open binary stream of them.
         run: check only this run.
         artifacts: also read the bytes of artifacts that lie in the store, and compare sizes and digests.
+        allow_artifact_schemes: of URLs, such as ``s3``, by which artifacts elsewhere are read as well.
         selection: which findings count; None: all of them.
         payload_schemas: the schemas of what checkpoints carry; None: that is not looked into.
         excerpts: whether findings come with the accused line: ``masked`` hides every value in it, ``plain`` none.
         engine: ``jsonschema`` has every record judged by the reference engine, some 100 times slower.
         jobs: processes that share the runs of a store on a local disk.
-        storage_options: handed to fsspec.
+        anchor: where the one store that is checked was anchored, which it is compared with.
+        anchor_storage_options: over `storage_options`, for that place.
+        storage_options: handed to fsspec; under the name of a scheme those for artifacts there.
 
     Returns:
         An iterator of findings that also counts: see `Validation`. That nothing could be checked is a finding too
@@ -130,6 +121,8 @@ def validate(
 
     Raises:
         TypeError: `selection` or `payload_schemas` is a text, a list or a mapping: each has its own type.
+        ValueError: one of `allow_artifact_schemes` is no scheme that could be read from; or `anchor` lies in the
+            store, and would be changed and put back with it.
     """
     # by what they can do: to import their rooms only to ask would cost every start
     if selection is not None and not hasattr(selection, "admit"):
@@ -137,8 +130,22 @@ def validate(
     if payload_schemas is not None and not hasattr(payload_schemas, "check"):
         wanted = 'PayloadSchemas.load({"support-agent/state@4": "state-4.json"})'
         raise TypeError(_no_such("payload_schemas", payload_schemas, wanted))
+    if anchor is not None:
+        for given in inputs:
+            _require_apart(os.fspath(given) if isinstance(given, str | os.PathLike) else "", anchor)
+    elsewhere = Elsewhere(allow_artifact_schemes, storage_options)
     options = Options(
-        run, artifacts, selection, payload_schemas, excerpts, engine, jobs, dict(storage_options or {})
+        run=run,
+        artifacts=artifacts,
+        elsewhere=elsewhere,
+        selection=selection,
+        payload_schemas=payload_schemas,
+        excerpts=excerpts,
+        engine=engine,
+        jobs=jobs,
+        anchor=anchor,
+        anchor_storage_options={**elsewhere.own_options, **(anchor_storage_options or {})},
+        storage_options=elsewhere.own_options,
     )
     return Validation(inputs, options)
 
@@ -197,6 +204,9 @@ def guard(
     policy: Document | None = None,
     request: Document | None = None,
     now: str | int | None = None,
+    anchor: str | os.PathLike[str] | None = None,
+    anchor_storage_options: Mapping[str, Any] | None = None,
+    allow_artifact_schemes: Collection[str] = (),
     storage_options: Mapping[str, Any] | None = None,
 ) -> Decision:
     """Whether the run may go on, from where, and what must not happen twice. Reads only.
@@ -208,20 +218,33 @@ def guard(
         policy: a ``policy`` document, or the path or URL of one (JSON, or TOML by its name); None: all defaults.
         request: a ``request`` document, or the path or URL of one; None: continue from the newest checkpoint.
         now: the moment to judge at: RFC 3339 text, or nanoseconds since the Unix epoch; None: this machine's clock.
-        storage_options: handed to fsspec.
+        anchor: where the store was anchored: the heads that are known there count like ``facts.heads``.
+        anchor_storage_options: over `storage_options`, for that place.
+        allow_artifact_schemes: of URLs, such as ``s3``, by which artifacts elsewhere are read as well.
+        storage_options: handed to fsspec; under the name of a scheme those for artifacts there.
 
     Returns:
         The decision; equal records, facts, policy, request and `now` give an equal one.
 
     Raises:
-        InputRefusedError: facts, policy or request are not sound; it holds the findings.
+        InputRefusedError: facts, policy, request or anchors are not sound; it holds the findings.
         UnknownRunError: the store holds no readable record of the run.
         SeveralStoresError: it is a folder of stores.
         StoreError: the store, or a document, cannot be read.
-        ValueError: `now` is no RFC 3339 time.
+        ValueError: `now` is no RFC 3339 time, or one of `allow_artifact_schemes` no scheme that could be read from; or
+            `anchor` lies in the store.
     """
     return judge(
-        store, run_id, facts=facts, policy=policy, request=request, now=now, storage_options=storage_options
+        store,
+        run_id,
+        facts=facts,
+        policy=policy,
+        request=request,
+        now=now,
+        anchor=anchor,
+        anchor_storage_options=anchor_storage_options,
+        allow_artifact_schemes=allow_artifact_schemes,
+        storage_options=storage_options,
     ).decision
 
 
@@ -233,66 +256,110 @@ def judge(
     policy: Document | None = None,
     request: Document | None = None,
     now: str | int | None = None,
+    anchor: str | os.PathLike[str] | None = None,
+    anchor_storage_options: Mapping[str, Any] | None = None,
+    allow_artifact_schemes: Collection[str] = (),
     storage_options: Mapping[str, Any] | None = None,
 ) -> Judgement:
     """What `guard` answers, together with what it was made from; arguments and exceptions are the same."""
-    from safepoint.guard import evaluate
+    from safepoint.guard import evaluate, needed_artifacts
     from safepoint.policy import parse_policy
 
-    options = dict(storage_options or {})
+    elsewhere = Elsewhere(allow_artifact_schemes, storage_options)
+    options = elsewhere.own_options
     moment = moment_of(now)
     given = load_documents(run_id, facts=facts, policy=policy, request=request, storage_options=options)
     opened = store if isinstance(store, Store) else open_store(os.fspath(store), **options)
+    anchored = None
+    if anchor is not None:
+        from safepoint.reader.anchors import load_anchored
+
+        _require_apart(opened.url, anchor)
+        anchored = load_anchored(anchor, run_id, {**options, **(anchor_storage_options or {})})
     run = load(opened, run_id).run
     assert run is not None
     settings = parse_policy(given.policy, workflow=run.workflow)
-    artifacts = gather_artifacts(opened, run)
-    decision = evaluate(run, given.facts, settings, given.request, moment, artifacts=artifacts)
+    needed = needed_artifacts(run, given.request)
+    artifacts = gather_artifacts(opened, run, ids=needed, elsewhere=elsewhere)
+    decision = evaluate(
+        run,
+        given.facts,
+        settings,
+        given.request,
+        moment,
+        artifacts=artifacts,
+        claims=opened.capabilities.claims,
+        anchored=anchored,
+    )
     return Judgement(decision, run, settings)
 
 
-def load(store: Store, run_id: str) -> Scan:
-    """The run `run_id` of `store`, read and folded: the scan's ``run`` is never None.
+def open_artifact(
+    store: str | os.PathLike[str] | Store,
+    run_id: str,
+    reference: Mapping[str, Any] | str,
+    *,
+    allow_artifact_schemes: Collection[str] = (),
+    storage_options: Mapping[str, Any] | None = None,
+) -> IO[bytes]:
+    """An artifact of a run as an open file, once all of its bytes were found to be the promised ones; close it.
+
+    Large ones wait in a temporary file, so that nobody ever sees a byte before the last one was compared.
+
+    Args:
+        store: path, fsspec URL, or an open store.
+        run_id: which run.
+        reference: what a checkpoint or a result says of the artifact, or its artifactId.
+        allow_artifact_schemes: of URLs, such as ``s3``, by which artifacts elsewhere are read as well.
+        storage_options: handed to fsspec; under the name of a scheme those for artifacts there.
 
     Raises:
-        UnknownRunError: nothing of it is there.
-        SeveralStoresError: `store` is a folder of stores.
-        StoreError: the store cannot be read.
+        RetractedError: the artifact was retracted.
+        AbsentError: the run names no such artifact, or its bytes are not there.
+        CorruptError: the bytes are not the ones that the reference promises.
+        OutsideStoreError: they lie elsewhere, and their scheme is not allowed.
+        UnsupportedError: the reference has no digest, so that nothing could be verified.
+        UnknownRunError: the store holds no readable record of the run.
+        SeveralStoresError: it is a folder of stores.
+        StoreError: something cannot be read.
+        ValueError: one of `allow_artifact_schemes` is no scheme that could be read from.
     """
-    from difflib import get_close_matches
+    from safepoint.reader.fetching import open_artifact as open_file
 
-    _require_one(store)
-    try:
-        encode_segment(run_id)
-    except ValueError as error:
-        raise UnknownRunError(store.url, run_id) from error
-    try:
-        found = load_run(store, run_id)
-    except AbsentError as error:
-        names = list(run_ids(store))
-        if not names:
-            names = [s.run_id for s in scan_store(store) if s.run_id is not None]
-        near = get_close_matches(run_id, names, n=3, cutoff=0.4)
-        raise UnknownRunError(store.url, run_id, near) from error
-    if found.run is None:
-        raise UnknownRunError(store.url, run_id)
-    return found
+    elsewhere = Elsewhere(allow_artifact_schemes, storage_options)
+    opened = store if isinstance(store, Store) else open_store(os.fspath(store), **elsewhere.own_options)
+    run = load(opened, run_id).run
+    assert run is not None
+    return open_file(opened, run, reference, elsewhere)
 
 
-def scan_store(store: Store) -> Iterator[Scan]:
-    """Every run of `store`, in whatever layout it lies.
+def read_artifact(
+    store: str | os.PathLike[str] | Store,
+    run_id: str,
+    reference: Mapping[str, Any] | str,
+    *,
+    allow_artifact_schemes: Collection[str] = (),
+    storage_options: Mapping[str, Any] | None = None,
+) -> bytes:
+    """The bytes of an artifact, verified; arguments and exceptions are those of `open_artifact`."""
+    opened = open_artifact(
+        store,
+        run_id,
+        reference,
+        allow_artifact_schemes=allow_artifact_schemes,
+        storage_options=storage_options,
+    )
+    with opened as file:
+        return file.read()
 
-    Raises:
-        SeveralStoresError: `store` is a folder of stores.
-        StoreError: the store cannot be read.
-    """
-    _require_one(store)
-    return scan(Input(store, None, named=False))
 
+def _require_apart(store: str, anchor: str | os.PathLike[str]) -> None:
+    from safepoint.reader.anchors import lie_apart
 
-def _require_one(store: Store) -> None:
-    if below := stores_below(store):
-        raise SeveralStoresError(store.url, map(store.url_of, below))
+    if store and not lie_apart(store, os.fspath(anchor)):
+        raise ValueError(
+            f"anchor: {os.fspath(anchor)} and the store lie in each other, so that it proves nothing"
+        )
 
 
 def moment_of(now: str | int | None) -> int:

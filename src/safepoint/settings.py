@@ -53,6 +53,7 @@ class Settings:
     max_findings: int | None = None
     baseline: str | None = None
     artifacts: bool | None = None
+    allow_artifact_schemes: frozenset[str] | None = None
     show_values: bool | None = None
     jobs: int | None = None
     schema_engine: str | None = None
@@ -148,6 +149,7 @@ class _Reader:
             "max-findings": self._number(0),
             "baseline": self._file,
             "artifacts": self._flag,
+            "allow-artifact-schemes": self._schemes,
             "show-values": self._flag,
             "jobs": self._number(0),
             "schema-engine": self._one_of(ENGINES),
@@ -223,6 +225,14 @@ class _Reader:
         from safepoint.selection import parse_ignored
 
         return self._codes(key, value, parse_ignored)
+
+    def _schemes(self, key: str, value: Any) -> frozenset[str]:
+        from safepoint.store.elsewhere import parse_schemes
+
+        try:
+            return parse_schemes(self._texts(key, value))
+        except ValueError as error:
+            raise self._wrong(key, str(error)) from error
 
     def _codes(
         self, key: str, value: Any, parse: Callable[[Iterable[str]], frozenset[str]]

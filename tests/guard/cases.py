@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from journals import START, Journal, at, declares, digest
-from questions import KEYED, NATURAL, PROBED, facts, not_found, request, started
+from questions import KEYED, NATURAL, PAY, PROBED, facts, not_found, request, started
 
 from safepoint.core.digest import digest_bytes, encode_record
 from safepoint.core.timestamp import SECOND
 from safepoint.guard import EXIT_CODES, evaluate
+from safepoint.guard.case import Claims
 from safepoint.policy import parse_policy
 from safepoint.reader import gather_artifacts, load_run
+from safepoint.reader.anchors import load_anchored
 from safepoint.store import open_store
 
 ROOT = Path(__file__).parents[2] / "fixtures" / "guard"
@@ -45,6 +47,26 @@ class Case:
     """Objects laid over the journal's, by key; empty bytes stay empty."""
     without: Sequence[str] = ()
     """Keys that are taken away."""
+    anchor: Mapping[str, Any] | None = None
+    """What an anchor says of the run."""
+    claims: Claims = "enforced"
+    """What keeps two claims apart in the store; `write` only says so, whoever runs the case sees to it."""
+
+
+def anchor(heads: Mapping[str, Any]) -> dict[str, Any]:
+    """The first anchor of a store of one run."""
+    return {
+        "recordType": "anchor",
+        "schemaVersion": "v3",
+        "createdAt": at(100),
+        "sequence": 1,
+        "previousDigest": None,
+        "nonce": "0" * 32,
+        "store": "store",
+        "storeDocument": None,
+        "counts": {"runs": 1, "records": 3},
+        "runs": {"run-1": heads},
+    }
 
 
 def policy(**members: Any) -> dict[str, Any]:
@@ -95,6 +117,30 @@ def integrity() -> Iterator[Case]:
         files={JOURNAL_4: b""},
         source="claude-code#52387",
     )
+    quarantine = {
+        "recordType": "quarantine",
+        "schemaVersion": "v3",
+        "runId": "run-1",
+        "objects": [
+            {
+                "key": JOURNAL_4,
+                "fate": "setAside",
+                "size": 0,
+                "digest": digest("e"),
+                "quarantine": f"quarantine/{JOURNAL_4}.aside",
+                "texts": [{"code": "SP111"}],
+            }
+        ],
+    }
+    yield Case(
+        "set-aside-by-a-repair",
+        "What is left of the run is sound, and a repair has set aside what may have been an attempt.",
+        started(),
+        "hand_over",
+        ["SP011"],
+        files={"runs/run-1/quarantine.json": encode_record(quarantine)},
+        source="SPEC.md#repair",
+    )
     yield Case(
         "sequence-missing",
         "A record in the middle of the journal is gone, and with it perhaps an attempt.",
@@ -133,6 +179,15 @@ def integrity() -> Iterator[Case]:
         "hand_over",
         ["SP709"],
         facts=facts(heads={"journal": {"sequence": 3, "digest": digest("a")}}),
+    )
+    yield Case(
+        "anchored-head-differs",
+        "The newest record is not the one that an anchor has seen: the journal was written anew, digests and all.",
+        started(),
+        "hand_over",
+        ["SP709"],
+        anchor={"journal": {"sequence": 3, "digest": digest("a")}},
+        source="SPEC.md#anchors",
     )
     yield Case(
         "claims-an-effect-without-record",
@@ -204,6 +259,33 @@ def terminal() -> Iterator[Case]:
         ["SP712", "SP766"],
     )
     yield Case(
+        "deleted",
+        "The run was completed, and then deleted but for its last record.",
+        done,
+        "no_op",
+        ["SP717"],
+        source="SPEC.md#pruning",
+        files={
+            "runs/run-1/deleted.json": encode_record(
+                {
+                    "recordType": "deleted",
+                    "schemaVersion": "v3",
+                    "runId": "run-1",
+                    "deletedAt": at(100),
+                    "by": "ops",
+                    "status": "completed",
+                    "endedAt": at(5),
+                    "heads": {
+                        "journal": {"sequence": 6, "digest": digest("e")},
+                        "recovery": {"sequence": 0, "digest": None},
+                    },
+                    "counts": {"records": 6, "checkpoints": 1, "actions": 1, "artifacts": 0},
+                }
+            )
+        },
+        without=[f"runs/run-1/journal/{number:010}.json" for number in range(1, 6)],
+    )
+    yield Case(
         "cancelled",
         "The run was cancelled.",
         started().add("run", 5, status="cancelled"),
@@ -250,6 +332,7 @@ def ownership() -> Iterator[Case]:
         ["SP724"],
         request=request("continue", epoch=2),
     )
+    yield from unfenced()
     yield Case(
         "attempt-under-way",
         "The owner itself asks while its own call is still running.",
@@ -305,6 +388,69 @@ def ownership() -> Iterator[Case]:
         ["SP304", "SP766"],
         now=400,
         source="claude-code#39151",
+    )
+
+
+def unfenced() -> Iterator[Case]:
+    paid = started().ledger(3, "attempting", declares=PAY).ledger(4, "committed")
+    yield Case(
+        "store-cannot-fence",
+        "Nothing stands against going on, but nothing would keep two from doing so.",
+        started(),
+        "hand_over",
+        ["SP725"],
+        claims="impossible",
+    )
+    yield Case(
+        "store-cannot-fence-unwind",
+        "What was paid could be undone, and by two at once.",
+        paid,
+        "hand_over",
+        ["SP725", "SP742", "SP760"],
+        request=request("unwind"),
+        claims="impossible",
+    )
+    yield Case(
+        "store-cannot-fence-lease-live",
+        "Another's lease is live, which comes first.",
+        started(),
+        "wait",
+        ["SP721", "SP725"],
+        now=20,
+        claims="impossible",
+    )
+    yield Case(
+        "store-cannot-fence-completed",
+        "A run that is over is claimed by nobody, wherever it lies.",
+        started().ledger(3, "attempting").ledger(4, "committed").add("run", 5, status="completed"),
+        "no_op",
+        ["SP710", "SP760"],
+        claims="impossible",
+    )
+    yield Case(
+        "store-cannot-fence-completed-with-an-open-effect",
+        "Whoever settles what is open has to claim the run for it.",
+        started().ledger(3, "attempting").add("run", 5, status="completed"),
+        "hand_over",
+        ["SP712", "SP725", "SP766"],
+        claims="impossible",
+    )
+    yield Case(
+        "store-cannot-fence-inspect",
+        "Whoever only looks claims nothing.",
+        started(),
+        "no_op",
+        ["SP716"],
+        request=request("inspect"),
+        claims="impossible",
+    )
+    yield Case(
+        "store-fenced-by-word",
+        "Somebody promised to be the only writer, and the decision says that it rests on that.",
+        started(),
+        "resume",
+        ["SP799"],
+        claims="assumed",
     )
 
 
@@ -1264,6 +1410,28 @@ def lines_only() -> Iterator[Case]:
         files=files,
         facts=facts(heads={"journal": head}, **DEAD),
     )
+    yield Case(
+        "lines-anchored-elsewhere",
+        "Its head is known from an anchor, and its owner is proven dead.",
+        Journal(),
+        "resume",
+        ["SP799"],
+        files=files,
+        facts=facts(**DEAD),
+        anchor={"journal": head},
+        source="SPEC.md#anchors",
+    )
+    yield Case(
+        "lines-cut-since-the-anchor",
+        "A fact names the head, and an anchor has seen the journal longer: both have to hold.",
+        Journal(),
+        "hand_over",
+        ["SP708"],
+        files=files,
+        facts=facts(heads={"journal": head}, **DEAD),
+        anchor={"journal": {"sequence": 4, "digest": digest("a")}},
+        source="SPEC.md#anchors",
+    )
 
 
 def write(case: Case, folder: Path) -> None:
@@ -1280,11 +1448,18 @@ def write(case: Case, folder: Path) -> None:
     expect: dict[str, Any] = {"command": "guard", "summary": case.summary}
     expect["source"] = case.source or "SPEC.md#guard"
     expect |= {"store": "store", "run": "run-1", "now": at(case.now)}
+    if case.claims != "enforced":
+        expect["claims"] = case.claims
     for name in ("facts", "policy", "request"):
         document = getattr(case, name)
         if document is not None:
             expect[name] = f"{name}.json"
             _dump(folder / f"{name}.json", document)
+    if case.anchor is not None:
+        expect["anchor"] = "place"
+        (folder / "place/anchors").mkdir(parents=True)
+        (folder / "place/anchors/0000000001.json").write_bytes(encode_record(anchor(case.anchor)))
+    anchored = load_anchored(str(folder / "place"), "run-1", {}) if case.anchor is not None else None
     opened = open_store(str(store))
     run = load_run(opened, "run-1").run
     assert run is not None
@@ -1295,6 +1470,8 @@ def write(case: Case, folder: Path) -> None:
         case.request,
         START + int(case.now * SECOND),
         artifacts=gather_artifacts(opened, run),
+        claims=case.claims,
+        anchored=anchored,
     )
     got = (decision.verdict, [reason.code for reason in decision.reasons])
     if got != (case.verdict, list(case.codes)):

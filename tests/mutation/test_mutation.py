@@ -62,6 +62,7 @@ def test_damages_are_of_many_kinds_and_most_of_them_are_found() -> None:
     assert {one.what.partition(" ")[0].partition(".")[0] for one in trials()} >= {
         "run", "checkpoint", "ledger", "approval", "lease", "evidence", "retract", "recovery", "heartbeat", "store",
         "v1-checkpoint", "v1-ledger", "v2-checkpoint", "v2-ledger", "policy", "facts", "request", "decision", "report",
+        "deleted",
     }  # fmt: skip
 
 

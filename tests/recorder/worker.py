@@ -18,6 +18,7 @@ from safepoint.model.run import Run
 from safepoint.reader import load_run
 from safepoint.recorder import Declares, Receipt, RecordedRun, resume_run, start_run
 from safepoint.store import AbsentError, Entry, Outcome, Store, open_store
+from safepoint.store.capabilities import MEMORY
 
 RUN_ID = "run-1"
 STEPS = ("pay", "note")
@@ -35,6 +36,8 @@ class CrashError(BaseException):
 
 class MemoryStore(Store):
     """Objects in a dictionary, for the many runs of the exhaustive tests."""
+
+    capabilities = MEMORY
 
     def __init__(self) -> None:
         self.url = "memory"
@@ -66,6 +69,9 @@ class MemoryStore(Store):
     def replace(self, key: str, data: bytes) -> None:
         self.objects[key] = data
 
+    def delete(self, key: str) -> None:
+        self.objects.pop(key, None)
+
     def url_of(self, key: str) -> str:
         return f"{self.url}/{key}"
 
@@ -75,7 +81,7 @@ class HookedStore(Store):
 
     def __init__(self, inner: Store, hook: Callable[[str], None]) -> None:
         self.inner = inner
-        self.url = inner.url
+        self.url, self.capabilities = inner.url, inner.capabilities
         self.hook = hook
 
     def _do(self, operation: str, function: Callable[[], Any]) -> Any:
@@ -101,6 +107,9 @@ class HookedStore(Store):
 
     def replace(self, key: str, data: bytes) -> None:
         self._do("replace", lambda: self.inner.replace(key, data))
+
+    def delete(self, key: str) -> None:
+        self._do("delete", lambda: self.inner.delete(key))
 
     def url_of(self, key: str) -> str:
         return self.inner.url_of(key)

@@ -31,6 +31,7 @@ from safepoint.recorder import (
     start_run,
 )
 from safepoint.store import AbsentError, Entry, Outcome, Store, StoreError, UnreachableError
+from safepoint.store.capabilities import MEMORY
 
 RUN = "run-1"
 START = 1_800_000_000 * SECOND
@@ -283,6 +284,8 @@ class World:
 class FaultyStore(Store):
     """The world's objects as one process reaches them."""
 
+    capabilities = MEMORY
+
     def __init__(self, world: World, *, faulty: bool) -> None:
         self.url = "memory"
         self._world = world
@@ -336,6 +339,10 @@ class FaultyStore(Store):
     def replace(self, key: str, data: bytes) -> None:
         self._moment("write")
         self._world.objects[key] = data
+
+    def delete(self, key: str) -> None:
+        self._moment("write")
+        self._world.objects.pop(key, None)
 
     def url_of(self, key: str) -> str:
         return f"{self.url}/{key}"

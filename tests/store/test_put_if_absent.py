@@ -73,9 +73,9 @@ import os, signal, sys
 from safepoint.store import open_store
 step, when = sys.argv[2], sys.argv[3]
 real = getattr(os, step)
-def deadly(*arguments):
+def deadly(*arguments, **options):
     if when == "after":
-        real(*arguments)
+        real(*arguments, **options)
     os.kill(os.getpid(), signal.SIGKILL)
 store = open_store(sys.argv[1])
 store.put_if_absent("runs/r1/journal/0000000009.json", b"{}")  # folders are there
@@ -184,9 +184,9 @@ def test_a_name_is_durable_before_it_is_won(tmp_path: Path, monkeypatch: pytest.
     def recorded(name: str) -> Any:
         real = getattr(os, name)
 
-        def step(first: Any, *rest: Any) -> Any:
+        def step(first: Any, *rest: Any, **options: Any) -> Any:
             steps.append(f"{name} folder" if name == "fsync" and is_folder(first) else name)
-            return real(first, *rest)
+            return real(first, *rest, **options)
 
         return step
 
@@ -209,11 +209,11 @@ def test_after_an_unclear_answer_the_slot_decides(
 ) -> None:
     real = os.link
 
-    def unclear(source: str, target: str) -> None:
+    def unclear(source: str, target: str, **folders: int) -> None:
         if there == MINE:
-            real(source, target)
+            real(source, target, **folders)
         elif there is not None:
-            Path(target).write_bytes(there)
+            (tmp_path / KEY).write_bytes(there)
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, "link", unclear)
@@ -312,7 +312,7 @@ def test_trouble_behind_the_link_does_not_hide_that_it_was_won(
             closed.append(file)
             raise OSError(errno.EIO, "Input/output error")
 
-    def interrupt(*_: Any) -> None:
+    def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "close", fail)

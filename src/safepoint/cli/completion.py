@@ -52,6 +52,8 @@ def complete_runs(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
     # not yet sorted into parameters, as the option without a value keeps the parser from its end
     runs = (run for store in ctx.args for run in _runs_of(store) if run.startswith(incomplete))
+    # a folder may be called for what is no id: line feeds and escapes would be the shell's to obey
+    runs = (run for run in runs if run.isprintable())
     return [CompletionItem(run) for run in dict.fromkeys(islice(runs, _MOST))]
 
 

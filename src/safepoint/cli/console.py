@@ -160,6 +160,18 @@ def storage_option(command: _Command) -> _Command:
     )(command)
 
 
+def more_storage_option(name: str, destination: str, place: str) -> Callable[[_Command], _Command]:
+    """As `storage_option`, for one `place` of several: what is given here wins there."""
+    return click.option(
+        name,
+        destination,
+        multiple=True,
+        metavar="KEY=VALUE",
+        callback=_storage,
+        help=f"The same for {place} alone, where it wins over --storage-option. Repeatable.",
+    )
+
+
 _TEXTS = frozenset({"key", "secret", "token", "account_name", "account_key", "profile", "project"})
 """Storage options that stay text, also where they look like a number."""
 
@@ -172,7 +184,7 @@ def _storage(ctx: click.Context, param: click.Parameter, given: tuple[str, ...])
         key, equals, value = text.partition("=")
         if not key or not equals:
             # the value may be a secret, and so may a text without a key
-            raise click.UsageError("--storage-option: expected KEY=VALUE, such as anon=true")
+            raise click.UsageError(f"{param.opts[0]}: expected KEY=VALUE, such as anon=true")
         try:
             options[key] = value if key in _TEXTS and value[:1] != "{" else orjson.loads(value)
         except orjson.JSONDecodeError:

@@ -123,6 +123,21 @@ _EXAMPLES: dict[tuple[str, int], dict[str, Any]] = {
         "beatAt": _TIME,
     },
     ("store", 3): {"recordType": "store", "schemaVersion": "v3", "layout": 1},
+    ("deleted", 3): {
+        "recordType": "deleted",
+        "schemaVersion": "v3",
+        "runId": "run_123",
+        "deletedAt": "2026-08-07T10:00:00Z",
+        "by": "retention@example.org",
+        "reason": "older than 90 days",
+        "status": "completed",
+        "endedAt": _TIME,
+        "heads": {
+            "journal": {"sequence": 8, "digest": _ZEROS},
+            "recovery": {"sequence": 0, "digest": None},
+        },
+        "counts": {"records": 8, "checkpoints": 2, "actions": 1, "artifacts": 0},
+    },
     ("policy", 3): {
         "recordType": "policy",
         "schemaVersion": "v3",
@@ -195,6 +210,44 @@ _EXAMPLES: dict[tuple[str, int], dict[str, Any]] = {
         "generatedAt": "2026-05-07T10:10:00Z",
         "store": "s3://agents/safepoint",
         "metrics": {"recoverySuccessRate": {"value": 0.75, "n": 4, "unit": "ratio"}},
+    },
+    ("anchor", 3): {
+        "recordType": "anchor",
+        "schemaVersion": "v3",
+        "createdAt": "2026-05-07T10:10:00Z",
+        "sequence": 1,
+        "previousDigest": None,
+        "nonce": "0" * 32,
+        "store": "s3://agents/safepoint",
+        "storeDocument": _ZEROS,
+        "counts": {"runs": 1, "records": 8},
+        "runs": {"run_123": {"journal": {"sequence": 8, "digest": _ZEROS}}},
+    },
+    ("quarantine", 3): {
+        "recordType": "quarantine",
+        "schemaVersion": "v3",
+        "runId": "run_123",
+        "objects": [
+            {
+                "key": "runs/run_123/journal/0000000007.json",
+                "fate": "setAside",
+                "size": 211,
+                "digest": _ZEROS,
+                "quarantine": "quarantine/runs/run_123/journal/0000000007.json.aside",
+                "texts": [{"code": "SP103"}],
+            }
+        ],
+    },
+    ("repair", 3): {
+        "recordType": "repair",
+        "schemaVersion": "v3",
+        "source": "s3://agents/safepoint",
+        "tool": "safepoint 0.1.0",
+        "totals": {"objects": 1, "copied": 1, "rebuilt": 0, "setAside": 0, "unreadable": 0, "bytes": 46},
+        "runs": 0,
+        "objects": [
+            {"key": "safepoint.json", "fate": "copied", "size": 46, "digest": _ZEROS, "quarantine": None}
+        ],
     },
 }
 

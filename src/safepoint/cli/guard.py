@@ -7,6 +7,8 @@ from typing import Any
 import click
 
 from safepoint import api
+from safepoint.cli.anchoring import anchor_options, require_apart
+from safepoint.cli.artifacts import artifact_scheme_option
 from safepoint.cli.console import (
     LOCATION,
     Command,
@@ -25,6 +27,7 @@ from safepoint.model.action import Action
 from safepoint.reader.documents import load_document
 from safepoint.render.decision import VERDICTS, Asked, decision_text
 from safepoint.render.terminal import to_json
+from safepoint.store.elsewhere import Elsewhere
 
 GOALS = ("continue", "retry_step", "roll_back", "unwind", "inspect")
 
@@ -62,6 +65,8 @@ GOALS = ("continue", "retry_step", "roll_back", "unwind", "inspect")
 @click.option("--step", metavar="NAME", help="The step to try again.")
 @click.option("--epoch", type=WholeNumber(1), metavar="N", help="The lease epoch that the caller holds.")
 @click.option("--actor", metavar="WHO", help="Who asks.")
+@artifact_scheme_option
+@anchor_options
 @now_option
 @format_option
 @storage_option
@@ -78,6 +83,9 @@ def command(
     step: str | None,
     epoch: int | None,
     actor: str | None,
+    allow_artifact_schemes: frozenset[str] | None,
+    anchor: str | None,
+    anchor_storage: dict[str, Any],
     now: int | None,
     output_format: str,
     storage: dict[str, Any],
@@ -87,14 +95,27 @@ def command(
     Reads only. With --format json it prints the decision document; equal inputs and an equal --now give
     equal bytes.
     """
-    opened = api.open_store(store, **storage)
+    elsewhere = Elsewhere(allow_artifact_schemes or (), storage)
+    opened = api.open_store(store, **elsewhere.own_options)
     run_id, known = named_run("guard", opened, run_id), load_document("facts", facts, storage)
     wishes = {"goal": goal, "checkpoint": checkpoint, "step": step, "epoch": epoch, "actor": actor}
     asks = _request(request, wishes)
-    words = _words({"request": request, **wishes})
+    words = _words({"anchor": anchor, "request": request, **wishes})
+    require_apart(store, anchor)
+    for scheme in sorted(elsewhere.schemes):
+        words += ["--allow-artifact-scheme", scheme]
     with one_store("guard", "--run", run_id, *_words({"facts": facts, "policy": policy}), *words):
         judged = api.judge(
-            opened, run_id, facts=known, policy=policy, request=asks, now=now, storage_options=storage
+            opened,
+            run_id,
+            facts=known,
+            policy=policy,
+            request=asks,
+            now=now,
+            anchor=anchor,
+            anchor_storage_options=anchor_storage,
+            allow_artifact_schemes=elsewhere.schemes,
+            storage_options=storage,
         )
     decision = judged.decision
     document = decision.document()

@@ -16,13 +16,20 @@ from safepoint.cli.console import CannotEvaluate, note
 from safepoint.version import __version__
 
 COMMANDS: Mapping[str, str] = {
+    "anchor": "Write down elsewhere how far each run has come.",
     "demo": "Watch a run crash, and see what may go on and what must not.",
+    "doctor": "Try whether storage keeps two workers apart.",
     "explain": "What a code means, why it matters, how to fix it.",
     "guard": "May this run go on, from where, and what must not happen twice?",
     "migrate": "Bring records to another version of the format.",
+    "pack": "Keep closed runs in two files each.",
+    "prune": "Delete runs that were closed long ago.",
+    "repair": "Copy a damaged store: what is sound as it lies, the rest aside.",
+    "retract": "Hide checkpoints and artifacts of a run, for good.",
     "runs": "The runs of a store, and the state of each.",
     "schema": "Print the JSON Schema of a kind.",
     "show": "What happened in a run, for a human at night.",
+    "unpack": "Make objects again of the records of packed runs.",
     "validate": "Check records, runs and stores.",
 }
 """Every subcommand, whose module bears its name, with the line that ``safepoint --help`` shows of it."""

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from safepoint import api
+from safepoint.cli.anchoring import anchor_options, anchors_line, require_one_apart
+from safepoint.cli.artifacts import artifact_scheme_option
 from safepoint.cli.choices import (
     STDIN,
     Accepted,
@@ -89,6 +91,7 @@ def _codes_option(name: str, help_text: str) -> Callable[[Any], Any]:
         "safepoint validate s3://bucket/agents --run run-7 --storage-option anon=true",
         "git diff --name-only -z | safepoint validate --files-from - --null",
         "safepoint validate ./store --format sarif --output safepoint.sarif",
+        "safepoint validate ./store --anchor /mnt/elsewhere/anchors-of-store",
         "safepoint validate ./store --write-baseline known.json",
         "safepoint validate ./store --baseline known.json --fail-on warning",
     ],
@@ -99,7 +102,16 @@ def _codes_option(name: str, help_text: str) -> Callable[[Any], Any]:
         3: "something could not be read, or there was nothing to check",
     },
     groups={
-        "What is checked": ["files_from", "null", "run_id", "artifacts", "storage"],
+        "What is checked": [
+            "files_from",
+            "null",
+            "run_id",
+            "artifacts",
+            "allow_artifact_schemes",
+            "storage",
+            "anchor",
+            "anchor_storage",
+        ],
         "What counts": ["select", "ignore", "fail_on", "baseline", "write_baseline"],
         "What is shown": ["output_format", "output", "limit", "max_findings", "show_values", "quiet"],
         "How it is done": ["jobs", "schema_engine", "config", "no_config"],
@@ -126,7 +138,9 @@ def _codes_option(name: str, help_text: str) -> Callable[[Any], Any]:
     default=None,
     help="Also read the artifacts in the store, and compare size and digest; else nobody looks at them.",
 )
+@artifact_scheme_option
 @storage_option
+@anchor_options
 @_codes_option(
     "--select",
     "Only these: codes, their beginnings (SP3) or names, with commas or blanks between them. Repeatable.",
@@ -203,6 +217,8 @@ def command(
     null: bool,
     run_id: str | None,
     storage: dict[str, Any],
+    anchor: str | None,
+    anchor_storage: dict[str, Any],
     write_baseline: str | None,
     output: str,
     quiet: bool,
@@ -217,11 +233,15 @@ def command(
     # Records are trees, which nobody need look through for circles; by default a tenth of the time goes into that.
     gc.set_threshold(_ALLOCATIONS)
     settings = settings_of(given)
+    if given["allow_artifact_schemes"] and not settings.artifacts:
+        raise click.UsageError("--allow-artifact-scheme says where artifacts may lie: give --artifacts too")
     names = inputs_of(inputs, files_from, null=null)
+    require_one_apart(names, anchor)
     if output != STDOUT or write_baseline is not None:
         from safepoint.cli.targets import check_targets
 
-        check_targets(output, write_baseline, names, files_from, settings)
+        read = names if anchor is None else [*names, anchor]
+        check_targets(output, write_baseline, read, files_from, settings)
     payloads = payloads_of(settings)
     accepted = None
     if settings.baseline or write_baseline:
@@ -233,11 +253,14 @@ def command(
         *(open_input() if name == STDIN else name for name in names),
         run=run_id,
         artifacts=bool(settings.artifacts),
+        allow_artifact_schemes=settings.allow_artifact_schemes or (),
         selection=selection,
         payload_schemas=payloads,
         excerpts=_excerpts(settings, shape, out),
         engine=engine_of(settings),
         jobs=_jobs(settings.jobs),
+        anchor=anchor,
+        anchor_storage_options=anchor_storage,
         storage_options=storage,
     )
     threshold, here = _threshold(settings.fail_on), _here()
@@ -266,6 +289,8 @@ def command(
             put(piece)
     if output != STDOUT and not quiet:
         note(f"{output}: {summary_text(validation.summary(), screen(error_stream=True))}")
+    if validation.anchors is not None and not quiet:
+        note(anchors_line(validation.anchors, validation.summary()["runs"]))
     if accepted and selection:
         accepted.settle(selection, evaluated=validation.evaluated, quiet=quiet)
     if selection and settings.per_path and validation.evaluated and run_id is None and not quiet:

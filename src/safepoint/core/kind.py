@@ -19,7 +19,8 @@ KINDS: Mapping[int, frozenset[str]] = {
     2: frozenset({"checkpoint", "ledger"}),
     3: frozenset(
         {"run", "checkpoint", "ledger", "approval", "lease", "evidence", "retract", "recovery", "heartbeat"}
-        | {"store", "policy", "facts", "request", "decision", "report"}
+        | {"store", "deleted", "policy", "facts", "request", "decision", "report", "anchor"}
+        | {"quarantine", "repair"}
     ),
 }
 """The kinds of each major version: the records of a run, then what lies beside one."""

@@ -5,5 +5,6 @@ Pure: no clock, no network, no randomness, no environment; equal input gives equ
 
 from safepoint.guard.decision import EXIT_CODES, Decision, Missing, PlanItem, Reason
 from safepoint.guard.evaluate import evaluate
+from safepoint.guard.needed import needed_artifacts
 
-__all__ = ["EXIT_CODES", "Decision", "Missing", "PlanItem", "Reason", "evaluate"]
+__all__ = ["EXIT_CODES", "Decision", "Missing", "PlanItem", "Reason", "evaluate", "needed_artifacts"]

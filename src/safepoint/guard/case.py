@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from safepoint.core.timestamp import SECOND, parse_time
 from safepoint.guard.decision import GRAVITY, Missing, PlanItem, Reason
@@ -12,6 +12,19 @@ from safepoint.model.action import Action, Declaration
 from safepoint.model.record import Record
 from safepoint.model.run import Run
 from safepoint.policy import Policy
+
+Claims = Literal["enforced", "assumed", "impossible"]
+"""What keeps two claims of one run apart where it lies: the storage, nothing but the user's word, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anchored:
+    """What anchors of the store say of the run."""
+
+    digest: str
+    """Of the newest anchor."""
+    heads: Mapping[str, Any]
+    """Members as an anchor has them for a run: ``journal``, ``recovery``, ``records``; empty: it knows none of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +83,8 @@ class Case:
     """Epoch to the time (nanoseconds) of its newest record."""
     undoing: bool
     """Whether the run goes backwards: asked to, or begun."""
+    claims: Claims = "enforced"
+    anchored: Anchored | None = None
     to_undo: tuple[Action, ...] = ()
     """What a roll-back still has to compensate, last in first out."""
     undoable: bool = True
@@ -173,6 +188,8 @@ def ask(
     now: int,
     *,
     artifacts: Mapping[str, str] | None = None,
+    claims: Claims = "enforced",
+    anchored: Anchored | None = None,
 ) -> Case:
     """The question that these make: see `evaluate` for what they are."""
     request = request or {}
@@ -183,13 +200,15 @@ def ask(
         request=request,
         now=now,
         artifacts=artifacts or {},
-        checkpoint=_start(run, request),
+        checkpoint=start_of(run, request),
         last_written=_last_written(run),
         undoing=request.get("goal") == "unwind" or run.roll_back_begun,
+        claims=claims,
+        anchored=anchored,
     )
 
 
-def _start(run: Run, request: Mapping[str, Any]) -> Record | None:
+def start_of(run: Run, request: Mapping[str, Any]) -> Record | None:
     """The checkpoint to go on from: the one that the request names, else the newest."""
     wanted = request.get("checkpointId")
     return run.checkpoint(str(wanted)) if wanted is not None else run.newest_checkpoint

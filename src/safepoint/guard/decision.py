@@ -111,6 +111,8 @@ class Decision:
     lease_epoch: int
     policy_digest: str
     facts_digest: str | None
+    anchor_digest: str | None = None
+    """Of the newest anchor that was consulted; None: none was."""
 
     def document(self) -> dict[str, Any]:
         """The ``decision`` document; equal decisions give equal documents, member order included."""
@@ -133,5 +135,6 @@ class Decision:
                 "leaseEpoch": self.lease_epoch,
                 "policyDigest": self.policy_digest,
                 "factsDigest": self.facts_digest,
+                **({"anchorDigest": self.anchor_digest} if self.anchor_digest is not None else {}),
             },
         }

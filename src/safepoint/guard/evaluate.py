@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from safepoint.core.digest import digest_value
-from safepoint.guard.case import Case, Opinion, ask
+from safepoint.guard.case import Anchored, Case, Claims, Opinion, ask
 from safepoint.guard.decision import GRAVITY, Decision, Missing, PlanItem, Reason
 from safepoint.guard.layers import (
     budget,
@@ -40,6 +40,9 @@ LAYERS: Sequence[tuple[str, Callable[[Case, Opinion], None]]] = (
 )
 """Name and judge of each layer, in the order in which they decide."""
 
+OF_THE_DELETED = (("terminal", terminal.judge),)
+"""Of a run that was deleted there is nothing that another layer could look at."""
+
 
 def evaluate(
     run: Run,
@@ -49,6 +52,8 @@ def evaluate(
     now: int,
     *,
     artifacts: Mapping[str, str] | None = None,
+    claims: Claims = "enforced",
+    anchored: Anchored | None = None,
 ) -> Decision:
     """May `run` go on, from where, and what must not happen twice?
 
@@ -59,6 +64,8 @@ def evaluate(
         request: a valid ``request`` document; None asks for ``continue``.
         now: nanoseconds since the Unix epoch.
         artifacts: artifact id to ``present``, ``missing``, ``damaged`` or ``unknown``; what is absent is unknown.
+        claims: what keeps two claims of the run apart in the store that it was read from.
+        anchored: what anchors of the store say of the run; None: none was consulted.
 
     Returns:
         The decision. Equal arguments give an equal decision.
@@ -68,11 +75,11 @@ def evaluate(
     """
     if facts is not None and facts.get("runId") != run.run_id:
         raise ValueError("the facts are of another run")
-    case = ask(run, facts, policy, request, now, artifacts=artifacts)
+    case = ask(run, facts, policy, request, now, artifacts=artifacts, claims=claims, anchored=anchored)
     effects = to_undo(case)
     case = replace(case, to_undo=effects, undoable=all(can_undo(case, action) for action in effects))
     opinions = []
-    for name, judge in LAYERS:
+    for name, judge in LAYERS if run.deleted is None else OF_THE_DELETED:
         opinion = Opinion(name)
         judge(case, opinion)
         opinions.append(opinion)
@@ -105,6 +112,7 @@ def evaluate(
         lease_epoch=run.ownership.epoch if run.ownership else 0,
         policy_digest=policy.digest,
         facts_digest=digest_value(facts) if facts is not None else None,
+        anchor_digest=anchored.digest if anchored is not None else None,
     )
 
 

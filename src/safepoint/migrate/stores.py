@@ -13,20 +13,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from safepoint.core.fault import Fault, Place
 from safepoint.core.version import CURRENT, Version
 from safepoint.migrate.engine import Migrated, migrate_lines, migrate_record
-from safepoint.store import AbsentError, Outcome, Store, UnreachableError
+from safepoint.store import Store
+from safepoint.store.copying import keys_of, overlap, put
 from safepoint.store.layout import parse_key, run_prefix
-from safepoint.store.opening import local_path
 
 _RECORDS = frozenset({"run", "checkpoint", "ledger", "approval", "lease", "evidence", "retract", "recovery"})
 _NOT_A_RECORD = frozenset({"SP003", "SP116"})
 _LOSSES = frozenset({"SP601", "SP605"})
-_ATTEMPTS = 5
-"""How often an unclear answer to a write is asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +68,7 @@ def migrate_store(source: Store, target: Store, to: Version, *, allow_loss: bool
     Raises:
         StoreError: one of the two cannot be read, or the target cannot be written to safely.
     """
-    if _overlap(source.url, target.url):
+    if overlap(source.url, target.url):
         apart = Fault("SP604", "source and target lie in each other", place=Place(target.url))
         return _report(Counter(), [apart], done=False)
     fates, faults = _judge(source, target, to, allow_loss=allow_loss)
@@ -84,7 +81,7 @@ def migrate_store(source: Store, target: Store, to: Version, *, allow_loss: bool
     for item in _objects(source, to, allow_loss=allow_loss):
         if item.fate == "refused":  # the source has changed since it was judged
             return _report(fates, [*faults, *item.faults], done=False)
-        if item.key and not _put(target, item.key, item.data):
+        if item.key and not put(target, item.key, item.data):
             return _report(fates, [*faults, _taken(target, item.key)], done=False)
     return _report(fates, faults, done=True)
 
@@ -95,7 +92,7 @@ def _judge(
     """The fates of all objects, and every reason not to begin."""
     fates: Counter[str] = Counter()
     faults: list[Fault] = []
-    present = _keys(target)
+    present = keys_of(target)
     for item in _objects(source, to, allow_loss=allow_loss):
         fates[item.fate] += 1
         faults += item.faults
@@ -156,36 +153,9 @@ def _is_foreign(result: Migrated) -> bool:
     return result.data is None and all(fault.code in _NOT_A_RECORD for fault in result.faults)
 
 
-def _put(target: Store, key: str, data: bytes) -> bool:
-    """Whether `key` holds `data` now, whoever wrote it."""
-    for _ in range(_ATTEMPTS):
-        outcome = target.put_if_absent(key, data)
-        if outcome is not Outcome.UNKNOWN:
-            return outcome is Outcome.WON or target.get(key) == data
-    raise UnreachableError(target.url, f"nobody can tell whether {key!a} was written", key)
-
-
-def _keys(target: Store) -> set[str]:
-    try:
-        return {entry.key for entry in target.list()}
-    except AbsentError:
-        return set()
-
-
 def _taken(target: Store, key: str) -> Fault:
     message = "the target already holds this object, and it is not what this migration would write"
     return Fault("SP604", message, place=Place(target.url_of(key), key))
-
-
-def _overlap(one: str, other: str) -> bool:
-    """Whether one store lies in the other, which would make a listing meet what was just written."""
-    first, second = (f"{_absolute(url)}/" for url in (one, other))
-    return first.startswith(second) or second.startswith(first)
-
-
-def _absolute(url: str) -> str:
-    path = local_path(url)
-    return url.rstrip("/") if path is None else str(Path(path).resolve())
 
 
 def _report(fates: Counter[str], faults: list[Fault], *, done: bool) -> StoreReport:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from safepoint.core.fault import Fault
 from safepoint.model import checkpoints as checkpoint_chain
@@ -29,7 +29,7 @@ class Run:
     head: Head
     """The journal's last record."""
     status: str
-    """``started`` while it may go on, else ``completed``, ``failed``, ``cancelled`` or ``sealed``."""
+    """``started`` while it may go on, else ``completed``, ``failed``, ``cancelled`` or ``sealed``; or ``deleted``."""
     ended_by: Record | None
     cancel_requested: Record | None
     """The wish to stop, while no terminal record answered it."""
@@ -47,6 +47,8 @@ class Run:
     """Texts of this run that are no readable records; each carries its own faults."""
     claimable: bool
     """Whether the journal lies as numbered objects, so that a claim can win or lose its place."""
+    deleted: Record | None = None
+    """The document that says that the run was deleted on purpose; then nothing else of it is looked at."""
 
     @property
     def newest_checkpoints(self) -> tuple[Record, ...]:
@@ -163,6 +165,11 @@ def fold(
         unread=tuple(unread),
         claimable=claimable,
     )
+
+
+def deleted_run(run_id: str, marker: Record) -> Run:
+    """A run that was deleted: whatever may still lie beside the `marker` that says so is no longer a run."""
+    return replace(fold(run_id, ()), status="deleted", deleted=marker)
 
 
 def fold_around(run_id: str, records: Sequence[Record], recovery: Sequence[Record]) -> Run:

@@ -7,7 +7,7 @@ are two runs. Not decided here: what a text is (``texts``) and what lies in a st
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -41,6 +41,10 @@ class Scan:
     """Files that were read and are not among `texts`."""
     in_store: bool = False
     """Whether it is a run in a folder of its own; only such runs are read one after the other."""
+    journal: Sequence[str] = ()
+    """The digests of the journal's records, in its order, where it was found sound at a glance and has no ``run``."""
+    recovery: Sequence[tuple[int | None, str]] = ()
+    """Sequence and digest of each record of the recovery log, then."""
 
 
 @dataclass(slots=True)
@@ -80,7 +84,8 @@ class Gathered:
             self.unread.append(reading.unread)
         record = reading.record
         if record is None:
-            self.documents += reading.identity is not None and reading.unread is None
+            aside = reading.unread is not None and reading.unread.faults[0].code == "SP011"
+            self.documents += reading.identity is not None and (reading.unread is None or aside)
         elif record.kind == "heartbeat":
             beat = record.value
             self.beats.append((record.epoch, str(beat.get("nonce")), parse_time(beat["beatAt"])))

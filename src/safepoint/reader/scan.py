@@ -10,24 +10,26 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby, islice
-from typing import BinaryIO
+from types import MappingProxyType
+from typing import BinaryIO, cast
 
 from safepoint import rules
+from safepoint.core.digest import digest_stored
 from safepoint.core.fault import Fault, Place
 from safepoint.core.ident import decode_segment
 from safepoint.core.jsonlines import split
-from safepoint.core.kind import resembles_record
 from safepoint.core.strictjson import LIMITS, parse
 from safepoint.core.version import V3
 from safepoint.model.journal import Unread
 from safepoint.model.record import Record
-from safepoint.model.run import fold_around
+from safepoint.model.run import deleted_run, fold_around
 from safepoint.reader.glance import Sight, look
 from safepoint.reader.grouping import Gathered, Scan, by_run
+from safepoint.reader.objects import Held, foreseen, read, read_ahead, read_loose
 from safepoint.reader.texts import UNKNOWN, USUAL, Known, Reading, Scrutiny, is_lines, read_object
-from safepoint.store import AbsentError, Entry, Store, StoreError, TooLargeError
+from safepoint.store import AbsentError, Entry, Store, StoreError
 from safepoint.store.inputs import Input
-from safepoint.store.layout import STORE_KEY, KeyName, parse_key, run_prefix
+from safepoint.store.layout import DELETED, STORE_KEY, parse_key, run_prefix
 
 MOST_AT_A_GLANCE = 64 * 2**20
 """Bytes of a journal that are held in memory at once."""
@@ -35,11 +37,15 @@ MOST_AT_A_GLANCE = 64 * 2**20
 _PIECE = 1 << 20
 """Bytes that are read of a stream at once."""
 
+_NOTHING_HELD: Held = MappingProxyType({})
+
 _TRIED = 1000
 """Lines of a stream that are tried before it is taken for one text."""
 
 _BESIDE = frozenset({"recovery", "heartbeat", "artifact"})
 """What may lie beside a journal that is sound at a glance."""
+
+_MARKER = f"/{DELETED}"
 
 _LOOKS_LIKE_A_RECORD = re.compile(r"^runs/[^/]+/journal/")
 
@@ -52,14 +58,22 @@ def scan(source: Input, how: Scrutiny = USUAL) -> Iterator[Scan]:
     """
     loose: list[Entry] = []
     failures: list[StoreError] = []
-    for run_segment, group in groupby(_listed(source.store, failures), key=_run_segment):
-        if run_segment is None:
-            loose.extend(group)
-        else:
-            yield _stored_run(source.store, list(group), how)
-    yield from scan_loose(source.store, loose, how)
+    store = source.store
+    runs = (entry for entry in _listed(store, failures) if not _set_apart(entry, loose))
+    for _, group in groupby(foreseen(store, runs), key=lambda found: _run_segment(found[0])):
+        entries, held = read_ahead(group)
+        yield _stored_run(store, entries, how, foretold=held)
+    yield from scan_loose(store, loose, how)
     if failures:
         raise failures[0]
+
+
+def _set_apart(entry: Entry, loose: list[Entry]) -> bool:
+    """Whether an entry lies in no run's folder: then it goes to the `loose` ones."""
+    if _run_segment(entry) is not None:
+        return False
+    loose.append(entry)
+    return True
 
 
 def _listed(store: Store, failures: list[StoreError], prefix: str = "") -> Iterator[Entry]:
@@ -81,7 +95,7 @@ def scan_loose(store: Store, entries: Iterable[Entry], how: Scrutiny = USUAL) ->
     """What lies in a store or folder beside the folders of the runs."""
     entries = list(entries)
     is_store = any(entry.key == STORE_KEY for entry in entries)
-    yield from by_run(_read_loose(store, entries, how, named=False, in_store=is_store))
+    yield from by_run(read_loose(store, entries, how, named=False, in_store=is_store))
 
 
 def scan_files(sources: Iterable[Input], how: Scrutiny = USUAL) -> Iterator[Scan]:
@@ -92,7 +106,7 @@ def scan_files(sources: Iterable[Input], how: Scrutiny = USUAL) -> Iterator[Scan
     def readings() -> Iterator[Reading]:
         for source in sources:
             entries = (Entry(key, None) for key in source.keys or ())
-            for reading in _read_loose(source.store, entries, how, named=source.named):
+            for reading in read_loose(source.store, entries, how, named=source.named):
                 picked[reading.place.url] = source.named and not is_lines(reading.place.key)
                 yield reading
 
@@ -122,10 +136,15 @@ def load_run(store: Store, run_id: str, how: Scrutiny = USUAL) -> Scan:
         AbsentError: the store holds nothing of such a run.
         StoreError: the store cannot be read.
     """
-    entries = list(store.list(run_prefix(run_id)))
+    try:
+        prefix = run_prefix(run_id)
+    except ValueError as error:
+        raise AbsentError(store.url, f"no run can have the id {run_id!r}: {error}") from error
+    entries = list(store.list(prefix))
     if entries:
-        return _stored_run(store, entries, how, _description(store))
-    for found in by_run(_read_loose(store, store.list(), how, named=False)):
+        entries, held = read_ahead(foreseen(store, entries))
+        return _stored_run(store, entries, how, _description(store), held)
+    for found in by_run(read_loose(store, store.list(), how, named=False)):
         if found.run_id == run_id and found.run is not None:
             return found
     raise AbsentError(
@@ -161,9 +180,16 @@ def _run_segment(entry: Entry) -> str | None:
 
 
 def _stored_run(
-    store: Store, entries: Sequence[Entry], how: Scrutiny = USUAL, description: Unread | None = None
+    store: Store,
+    entries: Sequence[Entry],
+    how: Scrutiny = USUAL,
+    description: Unread | None = None,
+    foretold: Held = _NOTHING_HELD,
 ) -> Scan:
-    held, known = _at_a_glance(store, entries, how) if how.glance and not description else ({}, {})
+    if description is None and (deleted := _deleted_run(store, entries, how, foretold)) is not None:
+        return deleted
+    glance = how.glance and not description
+    held, known = _at_a_glance(store, entries, how, foretold) if glance else (foretold, {})
     if isinstance(known, Scan):
         return known
     gathered = Gathered()
@@ -175,13 +201,20 @@ def _stored_run(
         place = Place(store.url_of(entry.key), entry.key)
         seen = known.get(entry.key, UNKNOWN)
         if seen and not is_lines(entry.key):
-            gathered.add_object(place, held[entry.key], seen[1])
+            gathered.add_object(place, cast("bytes", held[entry.key]), seen[1])
             run_id = seen[1].value["runId"]
             continue
         name = parse_key(entry.key)
         if name is not None:
             run_id = name.run_id or run_id
-        if name is None:
+        if entry.problem and (name is None or name.log == "artifact"):
+            fault = Fault("SP006", entry.problem, place=place)
+            gathered.faults.append(fault)
+            within = entry.key.split("/")[2:3]
+            if within and within[0] != "artifacts":
+                # a whole folder of records may lie behind it, and an attempt among them
+                gathered.unread.append(Unread(_log_of(within[0]), within[0], None, (fault,)))
+        elif name is None:
             fault = Fault(
                 "SP005", "the name matches nothing in the layout; the object is not read", place=place
             )
@@ -189,19 +222,45 @@ def _stored_run(
             if _LOOKS_LIKE_A_RECORD.search(entry.key):
                 # A journal record under a wrong name may be the attempt that everything depends on.
                 gathered.unread.append(Unread("journal", entry.key.rpartition("/")[2], None, (fault,)))
-        elif name.log in {"journal", "recovery", "heartbeat", "lines", "loose"}:
-            for reading in _read(store, entry, name, how, held.get(entry.key), seen):
+        elif name.log in {"journal", "recovery", "heartbeat", "lines", "loose", "deleted"}:
+            for reading in read(store, entry, name, how, held.get(entry.key), seen):
                 gathered.add(reading, name)
     return replace(gathered.finish(run_id), in_store=True)
 
 
+def _log_of(folder: str) -> str:
+    return folder if folder in {"journal", "recovery", "heartbeat"} else "loose"
+
+
+def _deleted_run(store: Store, entries: Sequence[Entry], how: Scrutiny, foretold: Held) -> Scan | None:
+    """What is left of a run that was deleted; None where no sound document says so.
+
+    What lies beside that document is not read: half of a run would only look like a damaged one.
+    """
+    marked = next((entry for entry in entries if entry.key.endswith(_MARKER)), None)
+    name = parse_key(marked.key) if marked else None
+    if marked is None or name is None or name.log != "deleted" or name.run_id is None:
+        return None
+    [reading] = read(store, marked, name, how, foretold.get(marked.key))
+    if reading.identity is None or reading.unread is not None:
+        return None
+    faults = list(reading.faults)
+    if len(entries) > 1:
+        others = f"{len(entries) - 1} other object{'s' if len(entries) > 2 else ''}"
+        message = f"the run was deleted, and {others} of it can still be listed"
+        faults.append(Fault("SP010", message, place=reading.place))
+    marker = Record("deleted", V3, reading.value, reading.place, digest_stored(reading.data))
+    run = deleted_run(name.run_id, marker)
+    return Scan(run, name.run_id, tuple(faults), {reading.place: reading.data}, 0, 1, in_store=True)
+
+
 def _at_a_glance(
-    store: Store, entries: Sequence[Entry], how: Scrutiny
-) -> tuple[dict[str, bytes], Scan | dict[str, Mapping[int, Known]]]:
+    store: Store, entries: Sequence[Entry], how: Scrutiny, foretold: Held
+) -> tuple[Held, Scan | dict[str, Mapping[int, Known]]]:
     """A journal that is whole is looked at as one.
 
     Returns:
-        The bytes of the objects that were read, by key; and the run, where it is certainly sound, or of each object
+        What was read of the objects, by key; and the run, where it is certainly sound, or of each object
         the texts that need no second look, by their lines.
     """
     folder = entries[0].key[: entries[0].key.index("/", len("runs/")) + 1]
@@ -213,40 +272,63 @@ def _at_a_glance(
         journal, numbered = [f"{folder}journal.jsonl"], False
         objects = [entry for entry in entries if entry.key == journal[0]]
     elif not numbered or not journal:
-        return {}, {}
-    held: dict[str, bytes] = {}
+        return foretold, {}
     try:
         run_id = decode_segment(folder[len("runs/") : -1])
     except ValueError:
-        return {}, {}
-    for key, data in zip(journal, store.get_many(objects, MOST_AT_A_GLANCE), strict=True):
-        if isinstance(data, StoreError):
-            return held, {}
-        held[key] = data
-    texts = list(held.values()) if numbered else held[journal[0]].removesuffix(b"\n").split(b"\n")
+        return foretold, {}
+    held = foretold if foretold.keys() >= set(journal) else _read_journal(store, objects)
+    texts = [data for key in journal if isinstance(data := held.get(key), bytes)]
+    if len(texts) < len(journal):
+        return held, {}
+    texts = texts if numbered else texts[0].removesuffix(b"\n").split(b"\n")
     seen = look(run_id, texts)
-    if seen.ordinary and (beside := _beside(store, entries, set(journal), seen, how)) is not None:
+    if seen.ordinary and (beside := _beside(store, entries, set(journal), seen, how, foretold)) is not None:
         files = sum(not key.startswith(f"{folder}artifacts/") for key in keys)
-        return {}, Scan(None, run_id, (), {}, len(texts) + beside, 0, files, in_store=True)
+        recovery, beats = beside
+        count = len(texts) + len(recovery) + beats
+        glanced = Scan(None, run_id, (), {}, count, 0, files, in_store=True)
+        return {}, replace(glanced, journal=seen.digests, recovery=recovery)
     known = seen.known()
     if not numbered:
         return held, {journal[0]: known}
     return held, {journal[number - 1]: {1: record} for number, record in known.items()}
 
 
+def _read_journal(store: Store, objects: Sequence[Entry]) -> Held:
+    """The bytes of a journal's objects, as far as they can be read without a fault."""
+    held: dict[str, bytes] = {}
+    for entry, data in zip(objects, store.get_many(objects, MOST_AT_A_GLANCE), strict=True):
+        if isinstance(data, StoreError):
+            break
+        held[entry.key] = data
+    return held
+
+
 def _beside(
-    store: Store, entries: Sequence[Entry], journal: Container[str], seen: Sight, how: Scrutiny
-) -> int | None:
-    """How many records lie beside a sound journal, if they are certainly sound as well; else None."""
+    store: Store,
+    entries: Sequence[Entry],
+    journal: Container[str],
+    seen: Sight,
+    how: Scrutiny,
+    foretold: Held,
+) -> tuple[list[tuple[int | None, str]], int] | None:
+    """What lies beside a sound journal, if it is certainly sound as well; else None.
+
+    Returns:
+        Sequence and digest of each record of the recovery log, and how many heartbeats there are.
+    """
     recovery: list[Record] = []
     beats = 0
     for entry in entries:
         if entry.key in journal:
             continue
         name = parse_key(entry.key)
-        if name is None or not (name.log in _BESIDE or name.name == "recovery.jsonl"):
+        if name is None or entry.problem or not (name.log in _BESIDE or name.name == "recovery.jsonl"):
             return None
-        for reading in _read(store, entry, name, how) if name.log != "artifact" else ():
+        for reading in (
+            read(store, entry, name, how, foretold.get(entry.key)) if name.log != "artifact" else ()
+        ):
             if reading.record is None or reading.faults or reading.record.version != V3:
                 return None
             beats += name.log == "heartbeat"
@@ -260,48 +342,4 @@ def _beside(
         ]
         if not rules.speaks_true(fold_around(around[0].run_id, around, recovery)):
             return None
-    return len(recovery) + beats
-
-
-def _read_loose(
-    store: Store, entries: Iterable[Entry], how: Scrutiny, *, named: bool, in_store: bool = False
-) -> Iterator[Reading]:
-    """The texts of files that lie in no run's folder; one that was not named may be somebody else's JSON."""
-    for entry in entries:
-        if not named and not entry.key.endswith((".json", ".jsonl")):
-            continue
-        for reading in _read(store, entry, parse_key(entry.key) if in_store else None, how):
-            ours = named or entry.key == STORE_KEY or resembles_record(reading.value) is not None
-            if reading.foreign and not ours:
-                note = Fault("SP004", "JSON that is not a Safepoint record; left out", place=reading.place)
-                yield Reading(reading.place, reading.data, faults=(note,))
-            else:
-                yield reading
-
-
-def _read(
-    store: Store,
-    entry: Entry,
-    name: KeyName | None,
-    how: Scrutiny,
-    data: bytes | None = None,
-    known: Mapping[int, Known] = UNKNOWN,
-) -> Iterator[Reading]:
-    """The texts of one object; `data` are its bytes where they were read before, `known` what they say."""
-    url = store.url_of(entry.key)
-    pieces: bytes | Iterable[bytes] | None = data
-    try:
-        if pieces is None:
-            pieces = store.pieces(entry.key) if is_lines(entry.key) else store.get(entry.key, LIMITS.size + 1)
-        yield from read_object(pieces, url, entry.key, name, how, known)
-    except StoreError as error:
-        place = Place(url, entry.key)
-        code = "SP006" if entry.problem else "SP110" if isinstance(error, TooLargeError) else "SP002"
-        fault = Fault(code, entry.problem or str(error), place=place)
-        hidden = Unread(
-            name.log if name else "loose",
-            entry.key.rpartition("/")[2],
-            name.number if name else None,
-            (fault,),
-        )
-        yield Reading(place, b"", faults=(fault,), unread=hidden)
+    return [(record.sequence, record.digest) for record in recovery], beats

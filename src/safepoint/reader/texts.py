@@ -18,6 +18,7 @@ from safepoint.core.fault import Fault, Place
 from safepoint.core.jsonlines import parse_lines
 from safepoint.core.kind import Identity, recognise
 from safepoint.core.strictjson import LIMITS, parse
+from safepoint.core.uri import leads_outside
 from safepoint.core.version import CURRENT, V3
 from safepoint.model.journal import Unread
 from safepoint.model.record import Record
@@ -183,6 +184,10 @@ def _reading(
         return Reading(
             place, data, identity, value, faults=tuple(found), unread=_unread(place, found, name, value)
         )
+    if identity.kind == "quarantine":
+        aside = Fault("SP011", _set_aside(value), place=place)
+        unread = _unread(place, [aside], name, value)
+        return Reading(place, data, identity, value, faults=(*found, aside), unread=unread)
     record = None
     if identity.kind in RECORD_KINDS:
         current = _as_v3(identity, value)
@@ -202,6 +207,15 @@ def _reading(
             unread = _unread(place, [lowered], name, value)
             return Reading(place, data, identity, value, record, (*found, lowered), unread)
     return Reading(place, data, identity, value, record, tuple(found))
+
+
+def _set_aside(value: dict[str, Any]) -> str:
+    number = len(value["objects"]) + value.get("more", 0)
+    if not number:
+        return "a repair has begun to copy what lies here, and has not ended: call it again, or copy to another place"
+    what = "an object" if number == 1 else f"{number:,} objects"
+    whose = "of this run" if value["runId"] is not None else "of runs that lie in loose files"
+    return f"a repair has set aside {what} {whose}, or a part of it: what is left is not all there was"
 
 
 def _had_a_place(value: Any) -> bool:
@@ -249,8 +263,12 @@ _KINDS = {
     "recovery": frozenset({"recovery"}),
     "heartbeat": frozenset({"heartbeat"}),
     "store": frozenset({"store"}),
+    "deleted": frozenset({"deleted"}),
 }
 """What each log holds."""
+
+_FILES = {"store": "safepoint.json", "deleted": "deleted.json"}
+"""Logs that are one file, which holds no record."""
 
 _LOGS = {"journal.jsonl": "journal", "recovery.jsonl": "recovery"}
 
@@ -264,7 +282,7 @@ def _misplaced(identity: Identity, value: dict[str, Any], name: KeyName | None) 
     elif name and name.run_id is not None and run_id is not None and run_id != name.run_id:
         yield Fault("SP007", "the record's runId is not that of the folder that it lies in", "/runId")
     if kinds is not None and identity.kind not in kinds:
-        where = "safepoint.json" if log == "store" else f"the {_LOGS.get(name.name, log) if name else log}"
+        where = _FILES.get(log) or f"the {_LOGS.get(name.name, log) if name else log}"
         yield Fault("SP009", f"a {identity.kind} record does not belong in {where}", "/recordType")
     elif log in {"journal", "recovery", "heartbeat"} and name:
         member = "leaseEpoch" if log == "heartbeat" else "sequence"
@@ -287,14 +305,3 @@ def escaping(value: Mapping[str, Any]) -> Iterator[str]:
         uri = reference.get("uri") if isinstance(reference, dict) else None
         if isinstance(uri, str) and not uri.startswith(_ELSEWHERE) and leads_outside(uri):
             yield f"{pointer}/uri"
-
-
-def leads_outside(uri: str) -> bool:
-    """Whether `uri` names something on this machine that is not inside the store."""
-    from urllib.parse import unquote, urlsplit
-
-    uri = unquote(uri)  # whoever resolves it may read %2e%2e as two dots
-    parts = urlsplit(uri)
-    if parts.scheme.lower() == "file" or (len(parts.scheme) == 1 and uri[1:2] == ":"):
-        return True
-    return not parts.scheme and (uri.startswith(("/", "\\", "~")) or bool(_CLIMBS.search(uri)))

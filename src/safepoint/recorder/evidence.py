@@ -111,7 +111,7 @@ def resolve_action(
     settings = parse_policy(given.policy, workflow=run.workflow)
     now = clock()
     action = _resolvable(run, action_id, outcome)
-    decision = evaluate(run, given.facts, settings, None, now)
+    decision = evaluate(run, given.facts, settings, None, now, claims=opened.capabilities.claims)
     _require_sound(decision, owned=outcome != "committed")
     if outcome == "failed":
         _require_dead(ask(run, given.facts, settings, None, now), action, decision)

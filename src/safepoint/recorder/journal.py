@@ -33,6 +33,12 @@ class Journal(Log):
         """The epoch that this process claimed; 0: none."""
         self.actions: dict[str, Action] = {}
         self.approvals: dict[str, Approval] = {}
+        self.artifacts: dict[str, str] = {}
+        """Digests by the ids of the artifacts that checkpoints and results name."""
+        self.retracted: set[str] = set()
+        """Ids of checkpoints and artifacts that are hidden from readers."""
+        self._naming: dict[str, set[str | None]] = {}
+        """By the ids of artifacts the checkpoints that name them; None stands for results."""
         self.started: Record | None = None
         self.checkpoint: Record | None = None
         """The last one on this branch, or the one that it forked from."""
@@ -71,9 +77,16 @@ class Journal(Log):
             "ledger": self._learn_action,
             "evidence": self._learn_action,
             "approval": self._learn_approval,
+            "retract": self._learn_retraction,
         }.get(record.kind)
         if learn:
             learn(record)
+        for reference in (*(record.value.get("artifactRefs") or ()), record.value.get("resultRef")):
+            if reference:
+                name = str(reference["artifactId"])
+                self._naming.setdefault(name, set()).add(record.value.get("checkpointId"))
+                if reference.get("digest"):
+                    self.artifacts.setdefault(name, str(reference["digest"]))
 
     def _learn_run(self, record: Record) -> None:
         status = str(record.value["status"])
@@ -116,10 +129,18 @@ class Journal(Log):
             if key := record.value.get("idempotencyKey"):
                 self._keys.setdefault(key, name)
 
+    def _learn_retraction(self, record: Record) -> None:
+        self.retracted.update(map(str, record.value["targets"]))
+
     def _learn_approval(self, record: Record) -> None:
         name = str(record.value["approvalId"])
         self._of_approval.setdefault(name, []).append(record)
         self.approvals |= fold_approvals(self._of_approval[name], [])
+
+    def hides(self, artifact_id: str) -> bool:
+        """Whether an artifact is hidden from readers: by itself, or with every checkpoint that names it."""
+        naming = self._naming.get(artifact_id)
+        return artifact_id in self.retracted or bool(naming and naming <= self.retracted)
 
     def judge(self, record: Record) -> None:
         """Raise where `record` may not follow what the journal holds."""

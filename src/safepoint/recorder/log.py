@@ -190,7 +190,11 @@ class Log:
 
     def _slot(self, number: int) -> bytes | None:
         try:
-            return self.store.get(self._key_of(self.run_id, number))
+            key = self._key_of(self.run_id, number)
+        except ValueError as error:
+            raise IllegalRecord(f"no run can have the id {self.run_id!r}: {error}") from error
+        try:
+            return self.store.get(key)
         except AbsentError:
             return None
 

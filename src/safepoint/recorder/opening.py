@@ -7,7 +7,7 @@ the number behind the journal that the guard judged: the claim is the check (SPE
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -15,7 +15,7 @@ from safepoint.core.digest import digest_value, encode_record
 from safepoint.core.kind import recognise
 from safepoint.core.strictjson import parse
 from safepoint.core.version import CURRENT
-from safepoint.guard import Decision, evaluate
+from safepoint.guard import Decision, evaluate, needed_artifacts
 from safepoint.model.run import Run
 from safepoint.policy import parse_policy
 from safepoint.reader import gather_artifacts, load_run
@@ -34,6 +34,7 @@ from safepoint.recorder.journal import Journal, require_claimable
 from safepoint.recorder.log import TRIES, Clock, StoreAt, new_nonce, open_at
 from safepoint.recorder.run import RecordedRun
 from safepoint.store import AbsentError, Outcome, Store
+from safepoint.store.elsewhere import Elsewhere
 from safepoint.store.layout import STORE_KEY, run_prefix
 
 
@@ -128,6 +129,8 @@ def resume_run(
     request: Document | None = None,
     failure_signature: str | None = None,
     guard_context: Mapping[str, str] | None = None,
+    allow_artifact_schemes: Collection[str] = (),
+    storage_options: Mapping[str, Any] | None = None,
     clock: Clock = time.time_ns,
     nonce: Callable[[], str] = new_nonce,
 ) -> RecordedRun:
@@ -146,6 +149,8 @@ def resume_run(
         request: a request document, or its path or URL; None: continue from the newest checkpoint.
         failure_signature: what makes two failures the same; None: a digest of step and error class.
         guard_context: part to digest of what the run depends on now; None: the facts', else as recorded before.
+        allow_artifact_schemes: of URLs, such as ``s3``, by which the guard looks at artifacts elsewhere as well.
+        storage_options: for those artifacts: under the name of a scheme, or as the store's own were.
         clock: nanoseconds since the Unix epoch.
         nonce: makes this writer's nonce.
 
@@ -155,9 +160,11 @@ def resume_run(
         IllegalRecord: no reader would accept the claim or the episode; nothing was written.
         StaleDecision: somebody else was faster, or the decision's time is over; try again from the start.
         InputRefusedError: facts, policy or request are not sound; nothing was judged by them.
+        ValueError: one of `allow_artifact_schemes` is no scheme that could be read from.
         AbsentError: the store holds no such run.
         StoreError: the store cannot be read or written.
     """
+    elsewhere = Elsewhere(allow_artifact_schemes, storage_options)
     opened = open_at(store)
     given = load_documents(run_id, facts=facts, policy=policy, request=request)
     run = load_run(opened, run_id).run
@@ -165,8 +172,9 @@ def resume_run(
         raise AbsentError(opened.url, f"there are no records of a run {run_id}", run_prefix(run_id))
     settings = parse_policy(given.policy, workflow=run.workflow)
     now = clock()
-    artifacts = gather_artifacts(opened, run)
-    decision = evaluate(run, given.facts, settings, given.request, now, artifacts=artifacts)
+    artifacts = gather_artifacts(opened, run, ids=needed_artifacts(run, given.request), elsewhere=elsewhere)
+    claims = opened.capabilities.claims
+    decision = evaluate(run, given.facts, settings, given.request, now, artifacts=artifacts, claims=claims)
     unwinding = decision.verdict == "compensate" and decision.goal == "unwind"
     if decision.verdict != "resume" and not unwinding:
         raise ResumeRefused(decision)

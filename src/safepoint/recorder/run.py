@@ -9,22 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
 
 from safepoint.core.digest import digest_value, encode_record
 from safepoint.core.timestamp import SECOND, format_time
 from safepoint.core.version import CURRENT
 from safepoint.guard import Decision, PlanItem
-from safepoint.model.action import Action
 from safepoint.policy import Policy
-from safepoint.recorder import approvals
+from safepoint.recorder import approvals, artifacts
 from safepoint.recorder.declares import Declares
 from safepoint.recorder.effect import Calling, Effect, settle_unsent
 from safepoint.recorder.episode import Episode
 from safepoint.recorder.errors import IllegalRecord, InDoubt, RecorderError
 from safepoint.recorder.journal import Journal
 from safepoint.recorder.permission import Permission, Plan
-from safepoint.recorder.settlement import describe
+from safepoint.recorder.settlement import describe, side_effect_status
 from safepoint.store import StoreError
 from safepoint.store.layout import heartbeat_key
 
@@ -157,6 +156,44 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
         self._journal.append_owned(build)
         if self._episode:
             self._episode.progressed(self._journal.clock())
+
+    def put_artifact(
+        self,
+        data: bytes | BinaryIO,
+        *,
+        artifact_id: str,
+        media_type: str | None = None,
+        produced_by: str | None = None,
+    ) -> dict[str, Any]:
+        """Write bytes durably, under their own SHA-256, and return the reference for a checkpoint's `artifact_refs`.
+
+        Args:
+            data: the bytes, or a binary file to be read to its end; they are held in memory while they are written.
+            artifact_id: names these bytes in the run, and no others.
+            media_type: such as ``application/json``.
+            produced_by: the step that made them, and may make them again.
+
+        Raises:
+            IllegalRecord: no checkpoint could name them so; nothing was written.
+            CorruptError: other bytes lie under their digest.
+            Unclear: the store did not say whether they were written.
+            RecorderError: the run is no longer this process's.
+            StoreError: nothing was written.
+        """
+        return artifacts.put_artifact(
+            self._journal, data, artifact_id=artifact_id, media_type=media_type, produced_by=produced_by
+        )
+
+    def read_artifact(self, reference: Mapping[str, Any]) -> bytes:
+        """The bytes of an artifact in the store, as a checkpoint or a result names it: all of them verified, or none.
+
+        Raises:
+            RetractedError: it was retracted.
+            CorruptError: the bytes are not the ones that the reference promises.
+            StoreError: they are not there, lie elsewhere, or cannot be read.
+        """
+        with artifacts.open_artifact(self._journal, reference) as file:
+            return file.read()
 
     def effect(
         self,
@@ -360,17 +397,3 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
     def _failed_attempt(self, outcome: str) -> None:
         if self._episode:
             self._episode.end("failedAttempt", outcome)
-
-
-def side_effect_status(actions: Mapping[str, Action]) -> dict[str, bool | None]:
-    """What the ledger proves of the run's effects: true, false, or null where nobody can know."""
-    messages = [action for action in actions.values() if action.declares.effect == "message"]
-    writes = [action for action in actions.values() if action.declares.effect not in {"message", "read"}]
-    return {"writePerformed": _performed(writes), "externalMessageSent": _performed(messages)}
-
-
-def _performed(actions: Sequence[Action]) -> bool | None:
-    attempts = [attempt for action in actions for attempt in action.attempts]
-    if any(attempt.status == "committed" for attempt in attempts):
-        return True
-    return None if any(attempt.open or attempt.status == "prepared" for attempt in attempts) else False

@@ -1,17 +1,19 @@
 """How an attempt ended, written down (SPEC.md#writer).
 
-Decided here: what an answer or an exception proves, and what is kept of it where a record cannot hold all.
+Decided here: what an answer or an exception proves, what is kept of it where a record cannot hold all, and what all
+outcomes together prove.
 Not decided here: whether the attempt may be made (``permission``); which transitions are legal (``model.ledger``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from safepoint.core.timestamp import format_time
+from safepoint.model.action import Action
 from safepoint.model.record import Record
 from safepoint.recorder.declares import Receipt
 from safepoint.recorder.errors import Fenced, IllegalRecord, RecorderError, ResultNotKept, RunEnded
@@ -172,3 +174,17 @@ class Settlement:
 
     def _now(self) -> str:
         return format_time(self._journal.clock())
+
+
+def side_effect_status(actions: Mapping[str, Action]) -> dict[str, bool | None]:
+    """What the ledger proves of the run's effects: true, false, or null where nobody can know."""
+    messages = [action for action in actions.values() if action.declares.effect == "message"]
+    writes = [action for action in actions.values() if action.declares.effect not in {"message", "read"}]
+    return {"writePerformed": _performed(writes), "externalMessageSent": _performed(messages)}
+
+
+def _performed(actions: Sequence[Action]) -> bool | None:
+    attempts = [attempt for action in actions for attempt in action.attempts]
+    if any(attempt.status == "committed" for attempt in attempts):
+        return True
+    return None if any(attempt.open or attempt.status == "prepared" for attempt in attempts) else False

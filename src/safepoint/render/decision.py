@@ -376,4 +376,6 @@ def _basis(document: Mapping[str, Any], asked: Asked, screen: Screen) -> Iterato
     )
     epoch = f"epoch {basis['leaseEpoch']}" if basis["leaseEpoch"] else "no lease"
     until = f"; valid until {short(document['validUntil'])}" if document["validUntil"] else ""
+    if any(reason["code"] == "SP717" for reason in document["reasons"]):
+        stands, epoch = "deleted.json alone", "no records"
     yield screen.paint(f"stands on {stands}, {epoch}{until}", "dim")

@@ -22,6 +22,7 @@ STATE_STYLES = {
     "failed": "red",
     "cancelled": "dim",
     "sealed": "dim",
+    "deleted": "dim",
     "unreadable": "bold red",
 }
 """Every state that a run can be in, and how it is painted."""
@@ -39,13 +40,16 @@ def state_of(run: Run, now: int, skew: int) -> str:
     ``unreadable``: nothing of it could be read. ``completed``, ``failed``, ``cancelled``, ``sealed``: it says
     so. ``waiting``: a human was asked and has not answered. ``running``: its owner's last sign of life is younger
     than the lease. ``interrupted``: the lease lapsed or was given back, and the run did not end. ``unknown``: it
-    did not end, and it has no lease, so that no record can say whether anybody still works on it.
+    did not end, and it has no lease, so that no record can say whether anybody still works on it. ``deleted``: it was
+    deleted on purpose, and its records are gone.
 
     Args:
         run: the folded run.
         now: nanoseconds since the Unix epoch.
         skew: largest difference between two clocks, in nanoseconds.
     """
+    if run.deleted is not None:
+        return "deleted"
     if not run.records:
         return "unreadable"
     if run.status != "started":
@@ -71,7 +75,7 @@ def overview(run: Run, faults: int, now: int, skew: int) -> dict[str, Any]:
     return {
         "runId": run.run_id,
         "state": state_of(run, now, skew),
-        "level": str(run.level),
+        "level": None if run.deleted else str(run.level),
         "counts": {
             "records": len(run.records) + len(run.recovery),
             "checkpoints": len(run.checkpoints),
@@ -81,7 +85,16 @@ def overview(run: Run, faults: int, now: int, skew: int) -> dict[str, Any]:
         },
         "headSequence": run.head.sequence,
         "lastRecordAt": format_time(max(times)) if times else None,
+        **_deletion(run),
     }
+
+
+def _deletion(run: Run) -> dict[str, Any]:
+    """What the run's ``deleted.json`` says of it."""
+    if run.deleted is None:
+        return {}
+    names = ("deletedAt", "by", "reason", "status", "endedAt", "heads", "counts")
+    return {"deleted": {name: run.deleted.value.get(name) for name in names}}
 
 
 def runs_text(store: str, runs: Sequence[Mapping[str, Any]], now: int, screen: Screen) -> str:
@@ -109,14 +122,22 @@ def _row(run: Mapping[str, Any], now: int) -> list[Cell]:
     return [
         run["runId"],
         (state, STATE_STYLES[state]),
-        run["level"],
+        run["level"] or "-",
         str(counts["records"]),
         str(counts["checkpoints"]),
         str(counts["actions"]),
         (str(counts["openActions"]), "bold yellow" if counts["openActions"] else ""),
         (str(counts["faults"]), "bold red" if counts["faults"] else ""),
-        f"{short(last)} ({when(last, now)})" if last else "not recorded",
+        f"{short(last)} ({when(last, now)})" if last else _gone(run, now),
     ]
+
+
+def _gone(run: Mapping[str, Any], now: int) -> str:
+    """Why no last record is known."""
+    deletion = run.get("deleted")
+    if not deletion:
+        return "not recorded"
+    return f"deleted {short(deletion['deletedAt'])} ({when(deletion['deletedAt'], now)})"
 
 
 def runs_json(runs: Iterable[Mapping[str, Any]]) -> bytes:

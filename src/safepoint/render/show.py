@@ -25,7 +25,7 @@ _LEDGER = {
     "abandoned": "dim",
 }
 
-_OVER = frozenset({"completed", "cancelled", "sealed"})
+_OVER = frozenset({"completed", "cancelled", "sealed", "deleted"})
 """States in which there is nothing to ask the guard."""
 
 _SAYS = {
@@ -37,6 +37,7 @@ _SAYS = {
     "failed": "it says of itself that it failed",
     "cancelled": "it was stopped on purpose",
     "sealed": "it goes on elsewhere",
+    "deleted": "it had ended, and its records were deleted on purpose",
     "unreadable": "none of its records can be read",
 }
 
@@ -64,6 +65,10 @@ def _head(document: Mapping[str, Any], now: int, screen: Screen) -> str:
     lines = [
         f"run {screen.paint(plain(document['runId']), 'bold')}{workflow}",
         f"state   {screen.paint(state, STATE_STYLES[state])}: {_SAYS[state]}",
+    ]
+    if deletion := document.get("deleted"):
+        return "\n".join([*lines, *_deletion(deletion, now)]) + "\n"
+    lines += [
         f"level   {document['level']}, {count(document['counts']['records'], 'record')}",
     ]
     if owner := document["owner"]:
@@ -79,6 +84,17 @@ def _head(document: Mapping[str, Any], now: int, screen: Screen) -> str:
             screen.paint(f"stop    somebody asked it to stop at {document['cancelRequestedAt']}", "yellow")
         )
     return "\n".join(lines) + "\n"
+
+
+def _deletion(deletion: Mapping[str, Any], now: int) -> Iterator[str]:
+    counts, head = deletion["counts"], deletion["heads"]["journal"]
+    yield f"ended   {deletion['status']} {short(deletion['endedAt'])} ({when(deletion['endedAt'], now)})"
+    why = f": {plain(deletion['reason'])}" if deletion["reason"] else ""
+    yield f"deleted {short(deletion['deletedAt'])} ({when(deletion['deletedAt'], now)}) by {plain(deletion['by'])}{why}"
+    nouns = {
+        name: count(counts[name], name[:-1]) for name in ("records", "checkpoints", "actions", "artifacts")
+    }
+    yield f"it held {', '.join(nouns.values())}; its journal's head was {head['sequence']}, {head['digest']}"
 
 
 def _lapse(owner: Mapping[str, Any], now: int) -> str:

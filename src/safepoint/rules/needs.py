@@ -6,13 +6,13 @@ Decided here: when a run meets a need, and the words for a rule that was skipped
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from safepoint.core.finding import Skipped
 from safepoint.model.journal import Level, Unread
 from safepoint.model.run import Run
-from safepoint.rules.timeline import artifact_references, lies_in_store
+from safepoint.rules.timeline import artifact_references, can_be_asked_for
 
 WHY: Mapping[str, str] = {
     "order": "the records have no sequence, so that their order is not proven",
@@ -64,6 +64,11 @@ RULES: Mapping[str, Rule] = {
     "SP322": Rule(("leases", "recovery"), "recovery"),
     "SP323": Rule((), "relatives"),
     "SP324": Rule(("order", "whole"), "checkpoints"),
+    "SP325": Rule((), "records"),
+    "SP326": Rule((), "records"),
+    "SP327": Rule((), "records"),
+    "SP328": Rule((), "records"),
+    "SP329": Rule((), "records"),
     "SP401": Rule(("order", "whole"), "effects"),
     "SP402": Rule((), "effects"),
     "SP403": Rule((), "effects"),
@@ -136,12 +141,13 @@ def _hides_recovery(unread: Unread) -> bool:
     return unread.log in {"recovery", "loose"} or unread.name == "recovery.jsonl"
 
 
-def skipped(run: Run, *, artifacts: bool | None) -> Iterator[Skipped]:
+def skipped(run: Run, *, artifacts: bool | None, schemes: Collection[str] = ()) -> Iterator[Skipped]:
     """Every rule that would have had something to look at in `run`, and was not checked.
 
     Args:
         run: what was checked.
         artifacts: whether the bytes of its artifacts were looked at; None: nobody asked for that.
+        schemes: of URLs that were asked for artifacts elsewhere.
     """
     missing = lacking(run, artifacts=artifacts is not False)
     if missing:
@@ -151,13 +157,13 @@ def skipped(run: Run, *, artifacts: bool | None) -> Iterator[Skipped]:
             if why is not None and holds(rule.about):
                 yield Skipped(code, WHY[why])
     if artifacts:
-        yield from _not_looked_at(run)
+        yield from _not_looked_at(run, schemes)
 
 
-def _not_looked_at(run: Run) -> Iterator[Skipped]:
+def _not_looked_at(run: Run, schemes: Collection[str]) -> Iterator[Skipped]:
     """What was asked for of artifacts, and could not be done for one of them at least."""
     references = [reference for _, _, reference in artifact_references(run)]
-    if not all(map(lies_in_store, references)):
+    if not all(can_be_asked_for(reference, schemes) for reference in references):
         why = "an artifact lies outside of the store, or nobody knows where"
         yield from (Skipped(code, why) for code in ("SP515", "SP516", "SP517"))
     if any(reference.get("digest") is None for reference in references):

@@ -11,9 +11,9 @@ import posixpath
 from collections.abc import Iterator
 
 from safepoint.core.fault import Fault
+from safepoint.core.uri import is_relative
 from safepoint.model.record import Record
 from safepoint.model.run import Run
-from safepoint.rules.timeline import is_relative
 
 NAME = "own-relative"
 SEVERITY = "error"

@@ -2,7 +2,8 @@
 
 Why: It lies outside the store or names no digest, and unknown never counts as yes.
 
-Fix: Look, and give what you found in facts.artifacts.
+Fix: Let the guard look, with `--allow-artifact-scheme` and the scheme of its URL; or look yourself, and give
+what you found in facts.artifacts.
 """
 
 NAME = "artifact-unknown"

@@ -5,15 +5,13 @@ Decided here: what lay before and behind a number of the journal. Not decided he
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from safepoint.core.uri import address_of, path_of
 from safepoint.model.action import Action, Attempt
 from safepoint.model.record import Record
 from safepoint.model.run import Run
-
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 def open_at(action: Action, here: int) -> bool:
@@ -76,12 +74,14 @@ def artifact_references(run: Run) -> Iterator[tuple[Record, str, Mapping[str, An
             yield record, "/resultRef", record.value["resultRef"]
 
 
-def lies_in_store(reference: Mapping[str, Any]) -> bool:
-    """Whether the store itself can be asked for the artifact: by a relative URI, or by its digest."""
+def can_be_asked_for(reference: Mapping[str, Any], schemes: Collection[str] = ()) -> bool:
+    """Whether the artifact's bytes can be read: in the run's own store by relative URI or digest, or elsewhere.
+
+    Args:
+        reference: what a record says of it.
+        schemes: of URLs that may be asked as well.
+    """
     uri = reference.get("uri")
-    return reference.get("digest") is not None if uri is None else is_relative(uri)
-
-
-def is_relative(uri: str) -> bool:
-    """Whether a URI reference starts at the folder of its run."""
-    return not _SCHEME.match(uri)
+    if uri is None:
+        return reference.get("digest") is not None
+    return path_of(uri) is not None or address_of(uri, schemes) is not None

@@ -45,6 +45,8 @@ class Entry(NamedTuple):
     """Why `Store.get` refuses it: it leads out of the store, or its name cannot be a key; empty if nothing does."""
     plain: bool = False
     """A regular file, as the listing saw it, so that reading it need not ask again."""
+    folder: bool = False
+    """A link to a folder out of the store: whatever lies in it is not listed."""
 
 
 class Store(ABC):
@@ -55,6 +57,11 @@ class Store(ABC):
 
     capabilities: Capabilities
     """What its backend promises."""
+
+    @property
+    def far(self) -> bool:
+        """Whether an answer takes so long that several questions are asked at once."""
+        return False
 
     @abstractmethod
     def get(self, key: str, limit: int | None = None) -> bytes:

@@ -7,6 +7,7 @@ address keeps the promise: ``safepoint doctor`` tries that.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class Capabilities:
     """Whether it is then also in every listing."""
     durable: bool | None
     """Whether it then survives a crash of the machines that keep it."""
+    durable_by: str = ""
+    """Where the backend says so, or what does it: from outside nobody can try it."""
     assumed: bool = False
     """The user promised that there is one writer only, because no way to keep two apart is known."""
 
@@ -31,20 +34,57 @@ class Capabilities:
         """Whether of two writers who want one name only one can get it, proven or promised."""
         return bool(self.create) or self.assumed
 
+    @property
+    def claims(self) -> Literal["enforced", "assumed", "impossible"]:
+        """What keeps two claims of one name apart: the backend, nothing but the user's word, or nothing."""
+        if self.create:
+            return "enforced"
+        return "assumed" if self.assumed else "impossible"
 
-LOCAL = Capabilities("local", "hard link to a synced file", True, True, True)  # noqa: FBT003 - a table
+
+LOCAL = Capabilities(
+    "local",
+    create="hard link to a synced file",
+    fresh_reads=True,
+    fresh_listings=True,
+    durable=True,
+    durable_by="fsync(2) of file and folder",
+)
 """POSIX link(2) fails if the new name exists."""
 
-S3 = Capabilities("s3", "If-None-Match: *", True, True, True)  # noqa: FBT003 - a table
+S3 = Capabilities(
+    "s3",
+    create="If-None-Match: *",
+    fresh_reads=True,
+    fresh_listings=True,
+    durable=True,
+    durable_by="https://docs.aws.amazon.com/AmazonS3/latest/userguide/DataDurability.html",
+)
 """https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html and Welcome.html#ConsistencyModel"""
 
-GCS = Capabilities("gs", "ifGenerationMatch=0", True, True, True)  # noqa: FBT003 - a table
+GCS = Capabilities(
+    "gs",
+    create="ifGenerationMatch=0",
+    fresh_reads=True,
+    fresh_listings=True,
+    durable=True,
+    durable_by="https://cloud.google.com/storage/docs/availability-durability",
+)
 """https://cloud.google.com/storage/docs/request-preconditions and docs/consistency"""
 
-AZURE = Capabilities("az", "If-None-Match: *", True, True, True)  # noqa: FBT003 - a table
+AZURE = Capabilities(
+    "az",
+    create="If-None-Match: *",
+    fresh_reads=True,
+    fresh_listings=True,
+    durable=True,
+    durable_by="https://learn.microsoft.com/azure/storage/common/storage-redundancy",
+)
 """https://learn.microsoft.com/rest/api/storageservices/specifying-conditional-headers-for-blob-service-operations"""
 
-MEMORY = Capabilities("memory", "a lock of this process", True, True, False)  # noqa: FBT003 - a table
+MEMORY = Capabilities(
+    "memory", create="a lock of this process", fresh_reads=True, fresh_listings=True, durable=False
+)
 """It lives and dies with one process."""
 
 KNOWN = {

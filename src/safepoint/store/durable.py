@@ -8,11 +8,14 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from contextlib import suppress
+
+from safepoint.store.within import Within
 
 
-def write_new(path: str, data: bytes) -> None:
-    """Makes a new file with `data`, and waits until its bytes are durable."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+def write_new(name: str, data: bytes, folder: int) -> None:
+    """Makes a new file with `data` in an open folder, and waits until its bytes are durable."""
+    file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
     try:
         rest = memoryview(data)
         while rest:
@@ -20,15 +23,6 @@ def write_new(path: str, data: bytes) -> None:
         _sync(file)
     finally:
         os.close(file)
-
-
-def sync_folder(path: str) -> None:
-    """Waits until the names in the folder at `path` are durable."""
-    folder = os.open(path, os.O_RDONLY)
-    try:
-        sync_names(folder)
-    finally:
-        os.close(folder)
 
 
 def sync_names(folder: int) -> None:
@@ -44,32 +38,39 @@ def sync_names(folder: int) -> None:
 class Folders:
     """The folders that this process has made, or found made, and whose names survive a power cut."""
 
-    def __init__(self, below: str) -> None:
-        self._below = below
-        """The store's own folder, with its separator."""
+    def __init__(self, within: Within) -> None:
+        self._within = within
         self._durable: set[str] = set()
 
-    def make(self, folder: str) -> None:
+    def make(self, folder: str, key: str) -> None:
         """Makes `folder` and sees to it that its name survives a power cut.
 
         Once in a process also where the folder exists: who made it may have died before it was durable.
+
+        Args:
+            folder: its path.
+            key: what to call it where it leads out of the store.
         """
         if folder in self._durable and os.path.isdir(folder):
             return
-        parent = os.path.dirname(folder)
-        below = folder.startswith(self._below)
-        if below or not os.path.isdir(parent):
-            self.make(parent)
-        made = True
+        parent, name = os.path.split(folder)
+        inside = folder.startswith(self._within.below)
+        if inside or not os.path.isdir(parent):
+            self.make(parent, key)
         try:
-            os.mkdir(folder)
-        except FileExistsError:
-            made = False
-        try:
-            sync_folder(parent)
+            held = os.open(parent, os.O_RDONLY)
         except PermissionError:
-            if made or below:  # what lies above the store may be closed to us; its names were there before
+            if inside or not os.path.isdir(folder):  # what lies above the store may be closed to us
                 raise
+        else:
+            try:
+                if inside:
+                    self._within.require_open(held, key)
+                with suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=held)
+                sync_names(held)
+            finally:
+                os.close(held)
         self._durable.add(folder)
 
 

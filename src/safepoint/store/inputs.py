@@ -114,37 +114,34 @@ def _expand_path(argument: str, path: str) -> Iterator[Input | Fault]:
 
 
 def _expand_pattern(argument: str, pattern: str) -> Iterator[Input | Fault]:
+    from safepoint.store.patterns import Matching
+
+    matching = Matching(pattern)
     # linked folders make the same file turn up many times, and nope/** yields a nope/ that is not there
-    found = sorted(_matches(pattern), reverse=True)
+    found = sorted(matching.paths(), reverse=True)
     matches = {os.path.realpath(path): path for path in found if os.path.lexists(path)}
     paths = sorted(path for path in matches.values() if not os.path.basename(path).startswith(TEMPORARY))
-    files = [path for path in paths if not os.path.isdir(path)]
+    outside = {path for path in paths if matching.leads_out(path)}
+    for path in sorted(outside):
+        # what nobody would have read is no loss
+        if os.path.isdir(path) or path.endswith((".json", ".jsonl")):
+            base = shown(matching.base)
+            met = (
+                f"a link that leads out of {base} was met, and not followed; name it by itself if it is meant"
+            )
+            yield _fault("SP006", path, met)
+    for path, why in sorted(matching.closed.items()):
+        yield _fault("SP002", path, f"{why}; check the permissions")
+    files = [path for path in paths if not os.path.isdir(path) and path not in outside]
     # with ** in it a pattern matches the folders and their files; once is enough
-    folders = [] if "**" in pattern else [path for path in paths if os.path.isdir(path)]
-    if not files and not folders:
+    folders = [] if "**" in pattern else [p for p in paths if os.path.isdir(p) and p not in outside]
+    if not files and not folders and not outside and not matching.closed:
         yield _fault("SP001", argument, "the pattern matches nothing; check it, and quote it for the shell")
     for path in folders:
         yield from _folder(LocalStore(path), path)
     for folder, group in groupby(files, os.path.dirname):
         keys = tuple(map(os.path.basename, group))
         yield Input(LocalStore(folder or "."), keys, named=False)
-
-
-def _matches(pattern: str) -> Iterator[str]:
-    """The paths that match; ``**`` goes into no linked folder, which could lead round in a circle for ever."""
-    import glob
-
-    if "**" not in pattern.split(os.sep):
-        yield from glob.iglob(pattern)
-        return
-    before, _, behind = (
-        pattern.partition(f"**{os.sep}") if f"**{os.sep}" in pattern else (pattern[:-2], "", "*")
-    )
-    for start in glob.iglob(before) if glob.has_magic(before) else [before]:
-        for folder, folders, _ in os.walk(start or "."):
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            here = folder if start else folder.removeprefix(f".{os.sep}").removeprefix(".")
-            yield from _matches(os.path.join(glob.escape(here), behind.removeprefix(f"**{os.sep}")))
 
 
 def _expand_url(argument: str, options: dict[str, Any]) -> Iterator[Input | Fault]:

@@ -17,7 +17,10 @@ from safepoint.store.base import Store
 STORE_KEY = "safepoint.json"
 """The store's own description."""
 
-Log = Literal["journal", "recovery", "heartbeat", "lines", "artifact", "loose", "store"]
+DELETED = "deleted.json"
+"""In the folder of a run: that it was deleted on purpose."""
+
+Log = Literal["journal", "recovery", "heartbeat", "lines", "artifact", "loose", "store", "deleted"]
 
 _LINES = frozenset({"journal.jsonl", "recovery.jsonl", "checkpoints.jsonl", "ledger.jsonl"})
 # ten digits, more when needed: one name for each number up to 2^53-1, because the name is what is claimed
@@ -61,6 +64,11 @@ def heartbeat_key(run_id: str, epoch: int) -> str:
     return _numbered(run_id, "heartbeat", epoch)
 
 
+def deleted_key(run_id: str) -> str:
+    """The name of what is left of a run that was deleted."""
+    return f"{run_prefix(run_id)}{DELETED}"
+
+
 def artifact_key(run_id: str, digest: str) -> str:
     """The name of an artifact's bytes.
 
@@ -102,6 +110,8 @@ def parse_key(key: str) -> KeyName | None:
         return KeyName(run_id, "artifact", None, name)
     if rest in _LINES:
         return KeyName(run_id, "lines", None, name)
+    if rest == DELETED:
+        return KeyName(run_id, "deleted", None, name)
     if "/" not in rest and rest.endswith(_RECORDS):
         return KeyName(run_id, "loose", None, name)
     return None

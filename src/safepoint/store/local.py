@@ -5,8 +5,7 @@ kept inside, and which errno is which error. Written on ``os`` alone: fsspec's l
 writes, which two writers can both win, and importing it costs more than reading a thousand records.
 """
 
-# ruff: noqa: D102
-# The interface is explained in base.py. Paths are text: pathlib costs more than the reading itself.
+# ruff: noqa: D102 - the interface is explained in base.py; paths are text: pathlib costs more than the reading itself
 
 from __future__ import annotations
 
@@ -16,10 +15,11 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from typing import NoReturn
 
 from safepoint.store.base import TEMPORARY, Entry, Outcome, Store
 from safepoint.store.capabilities import LOCAL
-from safepoint.store.durable import Folders, sync_folder, sync_names, write_new
+from safepoint.store.durable import Folders, sync_names, write_new
 from safepoint.store.errors import (
     OutsideStoreError,
     StoreError,
@@ -31,8 +31,10 @@ from safepoint.store.errors import (
 )
 from safepoint.store.files import NOFOLLOW, READ, SMALL, error_of, kind_of, read_small
 from safepoint.store.layout import parse_key
+from safepoint.store.within import Within
 
 _POSIX = os.name == "posix"
+_LISTS_OPEN_FOLDERS = os.scandir in os.supports_fd
 _PIECE = 1 << 20
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 _REFUSED = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.ENOENT, errno.ENAMETOOLONG}
@@ -54,10 +56,9 @@ class LocalStore(Store):
         url = shown(url or path)
         self.url = without_slash(url)
         self._is_url = "://" in url
-        self._root = os.path.realpath(path)
-        self._below = os.path.join(self._root, "")
-        self._recent = ("", self._root)
-        self._folders = Folders(self._below)
+        self._within = Within(path, self.url_of)
+        self._root = self._within.root
+        self._folders = Folders(self._within)
 
     def get(self, key: str, limit: int | None = None) -> bytes:
         self.require_key(key)
@@ -87,7 +88,8 @@ class LocalStore(Store):
                 place, _, name = entry.key.rpartition("/")
                 if place != within:
                     within, folder = place, self._reopen(folder, place)
-                data = read_small(name, folder, most) if entry.plain and folder >= 0 else None
+                plain = entry.plain and folder >= 0 and _PLAIN_NAME(name)
+                data = read_small(name, folder, most) if plain else None
                 yield self._got(entry.key, limit) if data is None else data
         finally:
             self._reopen(folder, None)
@@ -106,7 +108,7 @@ class LocalStore(Store):
             if key:
                 self.require_key(key)
             if key is not None and NOFOLLOW and os.open in os.supports_dir_fd:
-                return os.open(self._folder(key), os.O_RDONLY)
+                return self._open_folder(key)
         return -1
 
     def pieces(self, key: str) -> Iterator[bytes]:
@@ -120,12 +122,16 @@ class LocalStore(Store):
                 os.close(file)
 
     def _open_file(self, key: str) -> tuple[int, int]:
-        """The open file, which is a regular one, and its size."""
+        """The open file, which is a regular one of this store, and its size."""
         file = self._open(key)
-        status = os.fstat(file)
-        if not stat.S_ISREG(status.st_mode):
+        try:
+            status = os.fstat(file)
+            if not stat.S_ISREG(status.st_mode):
+                self._refuse(key, f"{kind_of(status)}, not a file")
+            self._within.require_open(file, key)
+        except BaseException:
             os.close(file)
-            raise UnreadableError(self.url_of(key), f"{kind_of(status)}, not a file", key)
+            raise
         return file, status.st_size
 
     def list(self, prefix: str = "") -> Iterator[Entry]:
@@ -164,17 +170,17 @@ class LocalStore(Store):
         self.require_key(key)
         with self._typed(key):
             try:
-                status = os.lstat(self._path(key))
+                status = os.lstat(self._within.path(key))
                 if stat.S_ISLNK(status.st_mode):
-                    self._target(key)  # a link bears the name, wherever in the store it leads
+                    self._within.target(key)  # a link bears the name, wherever in the store it leads
             except (FileNotFoundError, NotADirectoryError):
                 return False
         return not stat.S_ISDIR(status.st_mode)
 
     def put_if_absent(self, key: str, data: bytes) -> Outcome:
-        with self._temporary(key, data) as (temporary, path, folder):
+        with self._temporary(key, data) as (temporary, name, folder):
             try:
-                os.link(temporary, path)
+                os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
             except OSError as error:
                 if error.errno in _NO_LINKS:
                     problem = "this file system has no hard links, so two writers could both win"
@@ -185,25 +191,25 @@ class LocalStore(Store):
             return _settle(folder)
 
     def replace(self, key: str, data: bytes) -> None:
-        name = parse_key(key)
-        if name is None or name.log != "heartbeat":
+        said = parse_key(key)
+        if said is None or said.log != "heartbeat":
             raise ValueError(f"only a heartbeat may be rewritten, got {key!a}")
-        with self._temporary(key, data) as (temporary, path, folder):
-            os.replace(temporary, path)
+        with self._temporary(key, data) as (temporary, name, folder):
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
             sync_names(folder)
 
     def delete(self, key: str) -> None:
         self.require_key(key)
-        with self._typed(key):
-            path = self._path(key)
-            with suppress(FileNotFoundError, NotADirectoryError):
-                os.unlink(path)
-                sync_folder(os.path.dirname(path))
-            folder = os.path.dirname(path)
-            with suppress(OSError):  # the first that holds something else ends it
-                while folder.startswith(self._below):
-                    os.rmdir(folder)
-                    folder = os.path.dirname(folder)
+        place, _, name = key.rpartition("/")
+        with self._typed(key), suppress(FileNotFoundError, NotADirectoryError):
+            with self._held(place) as folder:
+                os.unlink(name, dir_fd=folder)
+                sync_names(folder)
+            with suppress(OSError, StoreError):  # the first that holds something else ends it
+                while place:
+                    place, _, name = place.rpartition("/")
+                    with self._held(place) as folder:
+                        os.rmdir(name, dir_fd=folder)
 
     def url_of(self, key: str) -> str:
         if not key:
@@ -224,52 +230,17 @@ class LocalStore(Store):
             return "", self._root
         folder = prefix.removesuffix("/")
         self.require_key(folder)
-        return folder + "/", self._folder(folder)
-
-    def _folder(self, folder: str) -> str:
-        """The path of the folder with this key, its links followed and found to stay inside.
-
-        The last answer is kept: keys come folder by folder, and following links costs more than reading.
-        """
-        key, path = self._recent
-        if key != folder:
-            path = self._real(folder)
-            self._require_inside(path, folder)
-            self._recent = (folder, path)
-        return path
-
-    def _real(self, folder: str) -> str:
-        """The path of the folder with this key, its links followed; where it has none, that is quickly seen."""
-        path = self._root.rstrip(os.sep)
-        for name in folder.split("/"):
-            path = f"{path}{os.sep}{name}"
-            if os.path.islink(path):
-                return os.path.realpath(os.path.join(self._root, folder))
-        return path
-
-    def _require_inside(self, path: str, key: str) -> None:
-        if path != self._root and not path.startswith(self._below):
-            raise OutsideStoreError(self.url_of(key), "a link that leads out of the store", key)
-
-    def _path(self, key: str) -> str:
-        folder, _, name = key.rpartition("/")
-        return f"{self._folder(folder)}{os.sep}{name}"
-
-    def _target(self, key: str) -> str:
-        """The path of `key` with every link followed, found to stay inside."""
-        path = os.path.realpath(self._path(key))
-        self._require_inside(path, key)
-        return path
+        return folder + "/", self._within.folder(folder)
 
     def _open(self, key: str) -> int:
-        path = self._path(key)
+        path = self._within.path(key)
         if NOFOLLOW or not os.path.islink(path):
             try:
                 return os.open(path, READ)
             except OSError as error:
                 if error.errno != errno.ELOOP:
                     raise
-        target = self._target(key)
+        target = self._within.target(key)
         try:
             return os.open(target, READ)
         except FileNotFoundError:
@@ -282,13 +253,13 @@ class LocalStore(Store):
         sortable = True
         with self._typed(folder.removesuffix("/")):
             try:
-                with os.scandir(path) as items:
+                with self._listed(folder.removesuffix("/"), path) as items:
                     for item in items:
                         name = item.name
                         if _PLAIN_NAME(name) and item.is_file(follow_symlinks=False):
                             # what nearly all are; a size would cost another call to the system for each of them
                             found.append(Entry(folder + name, None, "", plain=True))
-                        elif (entry := self._judge(folder, item)) is not None:
+                        elif (entry := self._judge(folder, path, item)) is not None:
                             found.append(entry)
                             sortable = False
             except FileNotFoundError:
@@ -304,7 +275,21 @@ class LocalStore(Store):
         )
         return found
 
-    def _judge(self, folder: str, item: os.DirEntry[str]) -> Entry | str | None:
+    @contextmanager
+    def _listed(self, key: str, path: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+        """What lies in a folder at `path`, which is opened first where that can be done, and found to lie inside."""
+        if not _LISTS_OPEN_FOLDERS:
+            with os.scandir(path) as items:
+                yield items
+            return
+        folder = self._open_folder(key, path)
+        try:
+            with os.scandir(folder) as items:
+                yield items
+        finally:
+            os.close(folder)
+
+    def _judge(self, folder: str, path: str, item: os.DirEntry[str]) -> Entry | str | None:
         name = item.name
         key = folder + name
         if name.startswith(TEMPORARY):
@@ -317,10 +302,10 @@ class LocalStore(Store):
         try:
             if not item.is_symlink():
                 return Entry(key, None)
-            self._require_inside(os.path.realpath(item.path), key)
+            self._within.require(os.path.realpath(os.path.join(path, name)), key)
             status = item.stat()
         except OutsideStoreError as error:
-            return Entry(key, None, str(error))
+            return Entry(key, None, str(error), folder=item.is_dir())
         except FileNotFoundError:
             # gone since, or a link to nothing: the name is there, and reading it will say what is wrong
             return Entry(key, None) if item.is_symlink() else None
@@ -333,7 +318,7 @@ class LocalStore(Store):
 
     @contextmanager
     def _temporary(self, key: str, data: bytes) -> Iterator[tuple[str, str, int]]:
-        """A whole and durable temporary file with `data`, the path of `key`, and their folder, open.
+        """The name of a whole and durable temporary file with `data`, that of `key`, and their folder, open.
 
         The file is gone afterwards; a process that is killed leaves at most a name that nobody lists.
         """
@@ -341,22 +326,36 @@ class LocalStore(Store):
         if not _POSIX:
             raise UnsupportedError(self.url, "writing durably needs Linux or macOS", key, "write from there")
         with self._typed(key, writing=True):
-            path = self._path(key)
-            parent = os.path.dirname(path)
-            self._folders.make(parent)
+            place, _, name = key.rpartition("/")
+            self._folders.make(self._within.folder(place), place)
             # opened before anything is written: where this is forbidden, no outcome could be made durable
-            folder = os.open(parent, os.O_RDONLY)
-            try:
-                temporary = os.path.join(parent, TEMPORARY + os.urandom(8).hex())
+            with self._held(place) as folder:
+                temporary = TEMPORARY + os.urandom(8).hex()
                 try:
-                    write_new(temporary, data)
-                    yield temporary, path, folder
+                    write_new(temporary, data, folder)
+                    yield temporary, name, folder
                 finally:
                     with suppress(OSError):  # failing to tidy up is no reason to doubt the outcome
-                        os.unlink(temporary)
-            finally:
-                with suppress(OSError):
-                    os.close(folder)
+                        os.unlink(temporary, dir_fd=folder)
+
+    @contextmanager
+    def _held(self, key: str) -> Iterator[int]:
+        """The folder with this key, open, so that nothing that is done by names in it happens elsewhere."""
+        folder = self._open_folder(key)
+        try:
+            yield folder
+        finally:
+            with suppress(OSError):
+                os.close(folder)
+
+    def _open_folder(self, key: str, path: str | None = None) -> int:
+        folder = os.open(path or self._within.folder(key), os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        try:
+            self._within.require_open(folder, key)
+        except BaseException:
+            os.close(folder)
+            raise
+        return folder
 
     def _read_back(self, key: str, folder: int, data: bytes) -> Outcome:
         """What became of a write whose answer was "taken" or unclear: the bytes that are there decide."""
@@ -369,6 +368,9 @@ class LocalStore(Store):
         return _settle(folder) if there == data else Outcome.LOST
 
     # Errors
+
+    def _refuse(self, key: str, what: str) -> NoReturn:
+        raise UnreadableError(self.url_of(key), what, key)
 
     def _too_large(self, key: str, limit: int) -> TooLargeError:
         return TooLargeError(self.url_of(key), f"more than the limit of {limit} bytes", key)

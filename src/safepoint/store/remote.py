@@ -61,6 +61,10 @@ class RemoteStore(Store):
         self._query = query
 
     @property
+    def far(self) -> bool:
+        return self._client.parallel > 1
+
+    @property
     def driver(self) -> str:
         """The library that speaks to the backend: ``fsspec`` or ``obstore``."""
         return self._client.driver

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from safepoint.store.client import Item
 from safepoint.store.errors import UnsupportedError
 from safepoint.store.generic import LoopClient, statuses_of
+from safepoint.version import __version__
 
 _PIECE = 1 << 20
 _CONNECTIONS = 48
@@ -23,7 +24,11 @@ _TAKEN = 412
 
 def options_of(options: dict[str, Any]) -> dict[str, Any]:
     """`options` for s3fs, with more connections, and with fewer tries: the store itself asks again."""
-    config = {"max_pool_connections": _CONNECTIONS, "retries": {"max_attempts": 1}}
+    config = {
+        "max_pool_connections": _CONNECTIONS,
+        "retries": {"total_max_attempts": 1},  # the first one counted
+        "user_agent": f"safepoint/{__version__}",  # botocore puts its own together anew for each request
+    }
     return {**options, "config_kwargs": {**config, **options.get("config_kwargs", {})}}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -35,6 +35,7 @@ from safepoint.validation.sharing import side_by_side, workers
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
 
+    from safepoint.reader.anchors import Anchors
     from safepoint.selection import Selection
 
 __all__ = ["NOT_EVALUATED", "Options", "Source", "Validation", "findings_of"]
@@ -71,6 +72,8 @@ class Validation(Iterator[Finding]):
         """Findings that the selection left out, by its reason; they are in no other count."""
         self.skipped: Counter[Skipped] = Counter()
         """Rules that could not be checked, and in how many runs."""
+        self.anchors: Anchors | None = None
+        """What the anchors say that the store was compared with; None where there are none."""
         self._options = options
         self._lines_files: set[str] = set()
         self._checked = self._check(inputs)
@@ -104,8 +107,16 @@ class Validation(Iterator[Finding]):
         }
 
     def _check(self, inputs: Iterable[Source]) -> Iterator[Checked]:
-        with workers(self._options) as pool:
-            for checked, count in _everything(inputs, self._options, pool):
+        options = self._options
+        if options.anchor is not None:
+            from safepoint.validation.anchoring import with_anchors
+
+            options, wrong = with_anchors(options)
+            self.anchors = options.anchored
+            for checked in wrong:
+                yield self._count(checked, NOTHING)
+        with workers(options) as pool:
+            for checked, count in _everything(inputs, options, pool):
                 yield self._count(checked, count)
         looked_at = self.records or self.documents or self.severities["error"] or self.suppressed["baseline"]
         if not looked_at:
@@ -144,16 +155,24 @@ def _everything(
     without: list[Checked] = []
     """Stores that do not hold the one run that is wanted."""
     found = False
+    whole = 0
+    """Stores that were checked."""
     for given in inputs:
         if not isinstance(given, str | os.PathLike):
+            if options.anchored is not None:
+                yield _not_one_store("-"), NOTHING
+                continue
             try:
                 yield from _loose(scan_bytes(given, "-", options.scrutiny), "-", options)
             except OSError as error:
                 yield refused(Fault("SP002", str(error.strerror or error), place=Place("-")), "-"), NOTHING
             continue
         for source in expand([os.fspath(given)], **options.storage_options):
+            whole += 1
             if isinstance(source, Fault):
                 yield refused(source, source.place.url if source.place else ""), NOTHING
+            elif options.anchored is not None and (source.keys is not None or whole > 1):
+                yield _not_one_store(source.store.url), NOTHING
             elif source.keys is not None:
                 files.append(source)
             elif options.run is not None:
@@ -171,6 +190,11 @@ def _everything(
         yield from ((checked, NOTHING) for checked in without)
 
 
+def _not_one_store(url: str) -> Checked:
+    message = "anchors are of one whole store: name that store or folder, and nothing else"
+    return refused(Fault("SP001", message, place=Place(url)), url)
+
+
 def _one_run(store: Store, run_id: str, options: Options) -> Iterator[Result]:
     from difflib import get_close_matches
 
@@ -182,9 +206,15 @@ def _one_run(store: Store, run_id: str, options: Options) -> Iterator[Result]:
         found = [
             one for one in scan_loose(store, store.files(), options.scrutiny) if one.run_id in {None, run_id}
         ]
-        yield from _loose(found, store.url, options)
+        yield from _loose(found, store, options)
         if any(one.run_id == run_id for one in found):
             return
+        if options.anchored is not None:
+            from safepoint.validation.anchoring import one_missing
+
+            if (lost := one_missing(options.anchored, run_id, store)) is not None:
+                yield lost, NOTHING
+                return
         near = get_close_matches(run_id, run_ids(store), n=3, cutoff=0.4)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         fault = Fault("SP001", f"the store holds no record of run {run_id!r}{hint}", place=Place(store.url))
@@ -197,39 +227,69 @@ def _store(source: Input, options: Options, pool: ProcessPoolExecutor | None) ->
     """A store's runs as they come, and then what lies loose in it."""
     store = source.store
     loose: list[Scan] = []
+    stored: set[str] = set()
+    """The runs that were met, where anchors may know of others."""
     failure: Fault | None = None
     try:
         if pool is not None and isinstance(store, LocalStore) and "runs" in store.folders():
             loose.extend(scan_loose(store, store.files(), options.scrutiny))
-            yield from side_by_side(store, options.jobs, pool)
+            for shared in side_by_side(store, options.jobs, pool):
+                if options.anchored is not None and shared[0].kind == "run":
+                    stored.add(shared[0].name)
+                yield shared
             found: Iterable[Scan] = ()
         else:
             # also where the folder of runs is a link: that is not listed, and so it is not shared either
             found = scan(source, options.scrutiny)
         for one in found:
             if one.in_store:
+                if options.anchored is not None and one.run_id is not None:
+                    stored.add(one.run_id)
                 yield result(one, store, options)
             else:
                 loose.append(one)
     except StoreError as error:
         failure = Fault("SP002", str(error), place=Place(error.url))
-    yield from _loose(loose, store.url, options)
+    yield from _loose(loose, store, options, stored)
+    if options.anchored is not None and failure is None:
+        from safepoint.validation.anchoring import what_is_missing
+
+        seen = stored.union(one.run_id for one in loose if one.run_id is not None)
+        try:
+            yield from what_is_missing(options.anchored, seen, store)
+        except StoreError as error:
+            failure = Fault("SP002", str(error), place=Place(error.url))
     if failure:
         yield refused(failure, store.url), NOTHING
 
 
-def _loose(found: Iterable[Scan], url: str, options: Options) -> Iterator[Result]:
-    """Loose texts, file by file; a run's records may lie in any of them, so all are read before anything is out."""
+def _loose(
+    found: Iterable[Scan], store: Store | str, options: Options, stored: Collection[str] = ()
+) -> Iterator[Result]:
+    """Loose texts, file by file; a run's records may lie in any of them, so all are read before anything is out.
+
+    Args:
+        found: what they hold.
+        store: the folder that they lie in, or what else to call it.
+        options: how closely they are looked at.
+        stored: runs that have a folder of their own.
+    """
+    url, more = store if isinstance(store, str) else store.url, {}
+    if options.anchored is not None and not isinstance(store, str):
+        from safepoint.validation.anchoring import loose_contradictions
+
+        found = list(found)
+        more = dict(loose_contradictions(options.anchored, found, stored, store))
     findings: defaultdict[str, list[Finding]] = defaultdict(list)
     records: Counter[str] = Counter()
     skipped: defaultdict[str, list[Skipped]] = defaultdict(list)
     total = NOTHING
-    for one in found:
+    for index, one in enumerate(found):
         if options.run is not None and one.run_id not in {None, options.run}:
             continue  # what names no run may be a record of the one that is wanted
         if options.run is not None and one.run_id is None:
             one = replace(one, faults=tuple(fault for fault in one.faults if fault.code != "SP004"))  # noqa: PLW2901 - what is nobody's record is of no interest here
-        checked, count = result(one, None, options)
+        checked, count = result(one, None, options, more.get(index, ()))
         total = total.plus(count)
         for place in one.texts:
             findings[place.url] += ()

@@ -5,6 +5,7 @@ Decided here: the order of findings, and what is counted. Not decided here: what
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,11 +14,14 @@ from safepoint import rules
 from safepoint.core.fault import Fault, Place
 from safepoint.core.finding import Checked, Finding, Skipped
 from safepoint.reader import Scan, Scrutiny
+from safepoint.reader.artifacts import NOWHERE, verify_artifacts
 from safepoint.rules import Excerpts
 from safepoint.store import Store
+from safepoint.store.elsewhere import Elsewhere
 
 if TYPE_CHECKING:
     from safepoint.payloads import PayloadSchemas
+    from safepoint.reader.anchors import Anchors
     from safepoint.schemas import Engine
     from safepoint.selection import Selection
 
@@ -30,6 +34,8 @@ class Options:
     """Only this run of each store."""
     artifacts: bool = False
     """Whether the bytes of artifacts are read and compared with their digests."""
+    elsewhere: Elsewhere = NOWHERE
+    """Where artifacts may be looked at besides the store."""
     selection: Selection | None = None
     payload_schemas: PayloadSchemas | None = None
     excerpts: Excerpts = "none"
@@ -37,6 +43,11 @@ class Options:
     jobs: int = 1
     """Processes that share the runs of a store on a local disk."""
     storage_options: Mapping[str, Any] = field(default_factory=dict)
+    anchor: str | os.PathLike[str] | None = None
+    """Where anchors of the store lie, which it is compared with; None: it is not."""
+    anchor_storage_options: Mapping[str, Any] = field(default_factory=dict)
+    anchored: Anchors | None = None
+    """What they say, once they were read."""
 
     @property
     def scrutiny(self) -> Scrutiny:
@@ -84,17 +95,20 @@ def sound(found: Scan) -> Iterator[Place]:
     return (place for place in found.texts if place not in other)
 
 
-def result(found: Scan, store: Store | None, options: Options) -> Result:
-    """The findings of one scan, and what it adds to the totals."""
+def result(found: Scan, store: Store | None, options: Options, more: Iterable[Fault] = ()) -> Result:
+    """The findings of one scan, `more` that is known to be wrong with it, and what it adds to the totals."""
     skipped: tuple[Skipped, ...] = ()
-    faults = list(found.faults)
+    faults = [*found.faults, *more]
+    if options.anchored is not None and store is not None:
+        from safepoint.reader.comparing import compare
+
+        faults += compare(options.anchored, found, store)
     if found.run is not None:
         faults += rules.check(found.run)
         if options.artifacts and store is not None:
-            from safepoint.reader.artifacts import verify_artifacts
-
-            faults += verify_artifacts(store, found.run)
-        skipped = tuple(rules.skipped(found.run, artifacts=store is not None if options.artifacts else None))
+            faults += verify_artifacts(store, found.run, options.elsewhere)
+        looked = store is not None if options.artifacts else None
+        skipped = tuple(rules.skipped(found.run, artifacts=looked, schemes=options.elsewhere.schemes))
     findings = tuple(findings_of(found, faults, options.excerpts)) if faults else ()
     url = store.url if store is not None else ""
     name = found.run_id or url

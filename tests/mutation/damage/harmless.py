@@ -16,7 +16,7 @@ PAYLOAD = (
 """Members that may hold any JSON value."""
 
 MAP = (
-    r"\S+ /(labels|definition|guardContext|approvals|external|outbox|probes|actions|workflows|metrics|declares)"
+    r"\S+ /(labels|definition|guardContext|approvals|external|outbox|probes|actions|workflows|metrics|declares|runs)"
     r"(/[^ ]+|/<[^>]*>)?"
 )
 """Members whose own names anybody chooses."""
@@ -26,7 +26,7 @@ TEXT = (
     r"externalRef|failureEvidence|failureSignature|fromCheckpointId|holder|idempotencyKey|key|knownSteps/-|mediaType|"
     r"message|messageId|nextSteps/-|notChecked/-|note|outcome|parentCheckpointId|pointer|producedBy|proof|reason|ref|"
     r"runId|schemaVersion|state|stepName|store|subject|targets/-|team|tool|trigger|type|unit|uri|version|workflow|"
-    r"part|episodeId|parentRunId)"
+    r"part|episodeId|parentRunId|source|quarantine)"
 )
 """Ids, names and texts: any other is one too. That ids of several records agree is damaged by other kinds."""
 
@@ -39,7 +39,7 @@ NULLABLE = (
     r"idempotencyKey|messageId|requestFingerprint|notify_customer|runBudgetCostMicros|cost|failureEvidence|"
     r"failureOf|failureSignature|fromCheckpointId|outcome|trigger|ttlSeconds|note|value|workflow|definition|labels|"
     r"declares|error|message|authorization|notBefore|resultRef|branch|episodeId|parentCheckpointId|parentRunId|"
-    r"decisionDigest|forkFrom|leaseEpoch|migratedFrom)"
+    r"decisionDigest|forkFrom|leaseEpoch|migratedFrom|storeDocument|quarantine)"
 )
 """Members for which null is a value: unknown, or none."""
 
@@ -54,7 +54,8 @@ OPTIONAL = (
     r"window|compatibleWith|cooldownSeconds|onBudgetReached|runBudgetCostMicros|workflows|attemptsInLife|cost|"
     r"failureEvidence|failureOf|failureSignature|fromCheckpointId|leaseEpoch|outcome|trigger|note|checkpointId|"
     r"definition|labels|parentRunId|workflow|features|actionId|resultRef|branch|episodeId|requires|read|resume|"
-    r"decisionDigest|notBefore|forkFrom|attemptNumber|input|observedAt|createdAt)"
+    r"decisionDigest|notBefore|forkFrom|attemptNumber|input|observedAt|createdAt|"
+    r"accepted|recovery|records|unread|deleted|texts|pointer|line|lastLine|behind|more)"
 )
 """Members that may be absent."""
 
@@ -127,25 +128,25 @@ HARMLESS = (
     Harmless(
         "control character|line feed at the end|text of 5000|empty text",
         r"\S+ .*/(reason|ref|message|proof|failureEvidence|outcome|note|store|key|pointer|version|"
-        "notChecked/-|team|migratedFrom/schemaVersion)",
+        "notChecked/-|team|migratedFrom/schemaVersion|source|quarantine)",
         "a text for humans may have several lines",
     ),
     Harmless(
         "empty list",
         r"\S+ .*/(artifactRefs|nextSteps|resumePreconditions|notChecked|plan|reasons|knownSteps|"
-        "owners|compatibleWith|breakers|missingEvidence)",
+        "owners|compatibleWith|breakers|missingEvidence|records|objects|texts)",
         "it is known that there are none",
     ),
     Harmless(
         "empty object",
         r"\S+ .*/(usage|cost|declares|breaker|fleet|heads|guardContext|definition|labels|actions|"
         "workflows|metrics|approvals|external|outbox|probes|notify_customer|support|"
-        r"customer\.c_456)",
+        r"customer\.c_456|runs|run-\d)",
         "it is known that there are none",
     ),
     Harmless(
         "element twice",
-        r"\S+ .*/(nextSteps|resumePreconditions|notChecked|plan|reasons|owners|compatibleWith)",
+        r"\S+ .*/(nextSteps|resumePreconditions|notChecked|plan|reasons|owners|compatibleWith|records|objects|texts)",
         "only lists marked so may name nothing twice",
     ),
     Harmless(
@@ -186,7 +187,7 @@ HARMLESS = (
     ),
     Harmless(
         ".*(byte|bit|bytes|inserted).*",
-        r"\S+ (?!/(recordType|schemaVersion|sequence|previousDigest|leaseEpoch)$)/\S+",
+        r"\S+ (?!/(recordType|schemaVersion|sequence|previousDigest|leaseEpoch)$)/\S+|anchor /previousDigest",
         "a value became another that might stand there, in a record that no digest covers: a loose "
         "one, or a log's last",
     ),

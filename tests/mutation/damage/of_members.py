@@ -211,7 +211,7 @@ def _misspelt(name: str) -> Iterator[tuple[str, str | None]]:
 
 KINDS = (
     "run", "checkpoint", "ledger", "approval", "lease", "evidence", "retract", "recovery", "heartbeat", "store",
-    "facts", "policy", "request", "decision", "report", "bogus", "Checkpoint",
+    "deleted", "facts", "policy", "request", "decision", "report", "bogus", "Checkpoint",
 )  # fmt: skip
 VERSIONS = ("v1", "v2", "v4", "v3.", "v03", "3", "V3", "v3.0.1", "v0", "v9999999", "latest")
 

@@ -137,7 +137,7 @@ def logs_of(texts: Sequence[Text]) -> Iterator[Log]:
     """The logs that `texts` form."""
     groups: dict[tuple[str, str, str, bool], list[Text]] = {}
     for text in texts:
-        if isinstance(text.value, dict) and "sequence" in text.value:
+        if isinstance(text.value, dict) and text.value.keys() >= {"sequence", "runId"}:  # an anchor is of no run
             name = "recovery" if text.value["recordType"] == "recovery" else "journal"
             path = PurePosixPath(text.key)
             objects = bool(NUMBERED.fullmatch(path.name))

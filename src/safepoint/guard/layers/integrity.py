@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from safepoint.core.fault import Fault
 from safepoint.guard.case import Case, Opinion
 from safepoint.guard.decision import Reason
@@ -10,6 +13,12 @@ from safepoint.model.journal import Level, Unread
 
 TOLERATED = frozenset({"SP312", "SP405", "SP406", "SP407"})
 """Faults that the fold has already read the careful way; every other one, also a future one, stops the run."""
+
+_SOUND_ITSELF = {
+    "SP011": "what was set aside may hide an attempted effect",
+    "SP314": "not what a run is judged by",
+}
+"""Texts that can be read, and by which no run goes on."""
 
 
 def judge(case: Case, opinion: Opinion) -> None:
@@ -29,8 +38,8 @@ def judge(case: Case, opinion: Opinion) -> None:
                 unread,
                 "written by a newer version of the format, or with a requirement we do not know",
             )
-        elif unread.faults[0].code == "SP314":
-            _unread(opinion, unread, "not what a run is judged by")
+        elif unread.faults[0].code in _SOUND_ITSELF:
+            _unread(opinion, unread, _SOUND_ITSELF[unread.faults[0].code])
         elif not unread.only_checkpoints:
             _unread(opinion, unread, "cannot be read, and may hide an attempted effect")
         elif not run.checkpoints:
@@ -38,7 +47,10 @@ def judge(case: Case, opinion: Opinion) -> None:
     _heads(case, opinion)
     if opinion.reasons:
         opinion.decisive = "hand_over"
-        opinion.need("human", run.run_id, "repair or restore the damaged record, then ask again")
+        settle = "settle what was set aside, or restore it from another copy of the store; then ask again"
+        aside = all(reason.code == "SP011" for reason in opinion.reasons)
+        mend = "repair or restore the damaged record, then ask again"
+        opinion.need("human", run.run_id, settle if aside else mend)
     for record in run.records:
         required = (record.value.get("requires") or {}).get("resume") or ()
         if required:
@@ -83,18 +95,34 @@ def _weak_checkpoints(case: Case, opinion: Opinion) -> None:
 
 def _heads(case: Case, opinion: Opinion) -> None:
     """Heads known from elsewhere show a tail that was cut, and a store that was rolled back or replaced."""
-    heads = case.facts.part("heads")
-    for log, records in (("journal", case.run.records), ("recovery", case.run.recovery)):
-        known = heads.get(log) or {}
-        if not known.get("sequence"):
-            continue
-        ours = next((record for record in records if record.sequence == known["sequence"]), None)
-        if ours is None:
-            message = f"record {known['sequence']} of the {log} is known elsewhere and is not here: its tail was cut"
-            opinion.say("SP708", "hand_over", message)
-        elif ours.digest != known.get("digest"):
-            message = f"record {known['sequence']} of the {log} is not the one that is known elsewhere"
-            opinion.say("SP709", "hand_over", message, evidence=ours)
+    run = case.run
+    for log, records in (("journal", run.records), ("recovery", run.recovery)):
+        for known in _known(case, log):
+            ours = next((record for record in records if record.sequence == known["sequence"]), None)
+            if ours is None:
+                what = f"record {known['sequence']} of the {log}"
+                opinion.say(
+                    "SP708", "hand_over", f"{what} is known elsewhere and is not here: its tail was cut"
+                )
+            elif ours.digest != known.get("digest"):
+                message = f"record {known['sequence']} of the {log} is not the one that is known elsewhere"
+                opinion.say("SP709", "hand_over", message, evidence=ours)
+    anchored = case.anchored.heads if case.anchored else {}
+    lost = set(anchored.get("records") or ()).difference(r.digest for r in (*run.records, *run.recovery))
+    if lost:
+        message = (
+            f"{len(lost)} records without sequence are known to an anchor and are not here, or are others now"
+        )
+        opinion.say("SP708", "hand_over", message)
+    if anchored.get("deleted"):
+        opinion.say("SP709", "hand_over", "an anchor knows the run as deleted, and it is here again")
+
+
+def _known(case: Case, log: str) -> list[Mapping[str, Any]]:
+    """The heads of a log that somebody else knows: a fact, and an anchor. All of them must hold, each told once."""
+    sources = (case.facts.part("heads"), case.anchored.heads if case.anchored else {})
+    heads = [head for source in sources if (head := source.get(log)) and head.get("sequence")]
+    return [head for index, head in enumerate(heads) if head not in heads[:index]]
 
 
 def _start(case: Case, opinion: Opinion, *, lost_checkpoint: bool) -> None:
@@ -155,8 +183,8 @@ def _unread(opinion: Opinion, unread: Unread, why: str) -> None:
 
 def _not_claimable(case: Case, opinion: Opinion) -> None:
     """A JSON Lines journal cut at a line end looks whole, and nobody can win or lose a place in it."""
-    known = case.facts.part("heads").get("journal") or {}
-    anchored = (known.get("sequence"), known.get("digest")) == (case.run.head.sequence, case.run.head.digest)
+    head = {"sequence": case.run.head.sequence, "digest": case.run.head.digest}
+    anchored = any({name: known.get(name) for name in head} == head for known in _known(case, "journal"))
     if not anchored or case.owner_death is None:
         opinion.say(
             "SP707",

@@ -12,7 +12,7 @@ from safepoint.model.journal import Level, Ownership
 
 
 def judge(case: Case, opinion: Opinion) -> None:
-    """The caller's epoch, the present lease, other recoveries, and runs without a lease."""
+    """The caller's epoch, the present lease, other recoveries, runs without a lease, and stores without a fence."""
     run, owner = case.run, case.run.ownership
     newest = owner.epoch if owner else 0
     if case.caller_epoch is not None and owner and case.caller_epoch < newest:
@@ -53,6 +53,8 @@ def judge(case: Case, opinion: Opinion) -> None:
     _episodes(case, opinion)
     if owner is None:
         _unleased(case, opinion)
+    if case.claims != "enforced" and _may_be_claimed(case):
+        _unfenced(case, opinion)
 
 
 def _why_no_proof(case: Case, owner: Ownership, death: int) -> str:
@@ -102,3 +104,28 @@ def _unleased(case: Case, opinion: Opinion) -> None:
             "these records are not numbered: an effect without a record may have happened all the same",
         )
         opinion.need("fact", "ledgerComplete", "somebody who knows must say that the ledger is complete")
+
+
+def _may_be_claimed(case: Case) -> bool:
+    """Whether anybody may still want to write to the run: to go on, to undo, or to settle what is open."""
+    ended = case.run.status in {"completed", "cancelled"} and not case.open_effects
+    return case.goal != "inspect" and case.run.status != "sealed" and not ended
+
+
+def _unfenced(case: Case, opinion: Opinion) -> None:
+    """Where two could both claim the run, the right to go on cannot be given to one of them."""
+    if case.claims == "assumed":
+        opinion.unchecked.append("store: that nobody else claims the run rests on assume_one_writer alone")
+        return
+    opinion.say(
+        "SP725",
+        "hand_over",
+        "nothing keeps two claims apart in a store that is opened like this: two workers could both go on",
+        decisive=True,
+    )
+    opinion.need(
+        "human",
+        case.run.run_id,
+        "open the store by the URL that its records were written to: a path, s3://, gs:// or az://, and no cache, "
+        "archive or web server before it",
+    )

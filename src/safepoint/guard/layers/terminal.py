@@ -9,6 +9,15 @@ def judge(case: Case, opinion: Opinion) -> None:
     """The run's last word, and what is still open behind it."""
     run = case.run
     ended = run.ended_by
+    if run.deleted is not None:
+        opinion.say(
+            "SP717",
+            "no_op",
+            "the run had ended and was deleted on purpose; nothing of it can go on",
+            evidence=run.deleted,
+            decisive=True,
+        )
+        return
     if run.status == "sealed":
         opinion.say(
             "SP713",

@@ -1,0 +1,27 @@
+"""Real processes that want the same names at the same time: one winner each, no gap, nothing lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from places import SHARED, place_at
+from racers import RUN, race
+
+from safepoint.store.layout import journal_key
+
+SIZES = {"local": (8, 1000), "seaweedfs": (4, 15)}
+"""Processes and numbers. SeaweedFS, and nothing else, stalls for seconds where many want one name."""
+USUAL = (8, 40)
+"""`python tests/backends/table.py` races longer."""
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_each_number_of_a_chain_has_one_winner_whose_bytes_stay(name: str, tmp_path: Path) -> None:
+    racers, numbers = SIZES.get(name.rpartition("-")[0] or name, USUAL)
+    result = race(place_at(name, tmp_path), racers, numbers)
+    assert result.doubled == []
+    assert result.lost == []
+    assert sum(result.shares.values()) == numbers
+    assert set(result.held) == {journal_key(RUN, number) for number in range(1, numbers + 1)}
+    assert len(result.shares) > 1, "nobody raced"
