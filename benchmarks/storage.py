@@ -76,7 +76,7 @@ def listing(costs: Mapping[str, Sequence[Cost]]) -> str:
                 f"{figures['seconds']:.2f}",
                 pages,
                 *(f"{peak:.0f}" for peak in peaks),
-                f"{peaks[1] - peaks[0]:+.0f}",
+                f"{round(peaks[1] - peaks[0]):+d}",
             )
         )
     head = (f"listing {many:,} keys", "seconds", "pages before the first key", f"peak MB, {few:,} keys")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from places import EVERYWHERE, Place, place_at
 
-from safepoint.store import Store
+from safepoint.store import Store, obstores, remote
 
 
 @pytest.fixture(params=EVERYWHERE)
@@ -20,3 +22,19 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 def store(place: Place) -> Store:
     """A store in the place."""
     return place.open()
+
+
+@pytest.fixture
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For stores that are opened from now on: how long they wait before they ask again changes no answer."""
+    monkeypatch.setattr(remote, "_PAUSES", (0.01, 0.02, 0.04))
+    quick = {"init_backoff": timedelta(milliseconds=10), "max_backoff": timedelta(milliseconds=40), "base": 2}
+    monkeypatch.setitem(obstores._RETRIES, "backoff", quick)
+
+
+@pytest.fixture
+def seed() -> int:
+    """Printed, so that a failure can be had again."""
+    drawn = random.randrange(2**32)
+    print("seed", drawn)  # noqa: T201 - what pytest shows of a failure
+    return drawn

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Callable
-from datetime import timedelta
 
 import pytest
 from chains import RUN, append_all, misread, through_faults
@@ -15,7 +13,7 @@ from places import REMOTE, Place
 
 from safepoint.reader import load_run
 from safepoint.recorder import Unclear, log, start_run
-from safepoint.store import Outcome, UnreachableError, obstores, remote
+from safepoint.store import Outcome, UnreachableError
 from safepoint.store.layout import journal_key
 
 NUMBERS = 15
@@ -23,21 +21,12 @@ KEY = journal_key("r1", 1)
 MINE, OTHERS = b'{"nonce":"mine"}', b'{"nonce":"others"}'
 
 
+pytestmark = pytest.mark.usefixtures("short_pauses")
+
+
 @pytest.fixture(autouse=True)
-def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How long is waited before the same is asked again changes no answer."""
-    monkeypatch.setattr(remote, "_PAUSES", (0.01, 0.02, 0.04))
+def no_long_pauses_of_the_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log, "PAUSE", 0.01)
-    quick = {"init_backoff": timedelta(milliseconds=10), "max_backoff": timedelta(milliseconds=40), "base": 2}
-    monkeypatch.setitem(obstores._RETRIES, "backoff", quick)
-
-
-@pytest.fixture
-def seed() -> int:
-    """Printed, so that a failure can be had again."""
-    drawn = random.randrange(2**32)
-    print("seed", drawn)  # noqa: T201 - what pytest shows of a failure
-    return drawn
 
 
 def again(act: Callable[[], None]) -> None:

@@ -59,9 +59,9 @@ def records(store: Store) -> dict[int, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("place", SHARED, indirect=True)
-def test_a_killed_writer_leaves_each_record_whole_or_absent_and_the_next_goes_on(place: Place) -> None:
-    seed = random.randrange(2**32)
-    print("seed", seed)  # noqa: T201 - what pytest shows of a failure
+def test_a_killed_writer_leaves_each_record_whole_or_absent_and_the_next_goes_on(
+    place: Place, seed: int
+) -> None:
     chance = random.Random(seed)
     store = place.open()
     store.put_if_absent("safepoint.json", b"{}")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from places import SHARED, place_at
+from foreign import foreign_to
+from places import SHARED, Place, place_at
 from racers import RUN, race
+from servers import gcp_storage_emulator
 
 from safepoint.store.layout import journal_key
 
@@ -14,6 +16,15 @@ SIZES = {"local": (8, 1000), "seaweedfs": (4, 15)}
 """Processes and numbers. SeaweedFS, and nothing else, stalls for seconds where many want one name."""
 USUAL = (8, 40)
 """`python tests/backends/table.py` races longer."""
+
+
+def test_a_server_that_heeds_no_condition_is_found_out() -> None:
+    """Else what these races prove would be nothing."""
+    server = gcp_storage_emulator()
+    spot = server.spot("fsspec")
+    careless = Place("careless", "gs", "fsspec", spot.url, spot.options, foreign_to(server, spot.url), server)
+    result = race(careless, 4, 10)
+    assert len(result.doubled) > 5
 
 
 @pytest.mark.parametrize("name", SHARED)

@@ -200,10 +200,11 @@ def test_a_folder_that_cannot_be_listed_is_never_an_empty_one(
 ) -> None:
     listed = os.scandir
 
-    def refuse(path: str) -> Any:
-        if path.rstrip("/").endswith("journal"):
+    def refuse(folder: int | str) -> Any:
+        path = f"/proc/self/fd/{folder}" if isinstance(folder, int) else folder
+        if Path(path).resolve().name == "journal":
             raise PermissionError(errno.EACCES, "Permission denied")
-        return listed(path)
+        return listed(folder)
 
     store = open_store(str(root))
     monkeypatch.setattr(os, "scandir", refuse)

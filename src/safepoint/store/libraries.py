@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 _FSSPEC = ("fsspec", "2025.9")
-_OBSTORE = (("obstore", "0.8"),)
+_OBSTORE = (("obstore", "0.11"),)
 
 _USED: Mapping[tuple[str, str], tuple[tuple[str, str], ...]] = {
     ("s3", "fsspec"): (("s3fs", "2025.9"), ("aiobotocore", "2.16"), _FSSPEC),
