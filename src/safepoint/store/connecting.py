@@ -69,7 +69,7 @@ def connect(url: str, options: Mapping[str, Any]) -> RemoteStore:
 def _fast(
     url: str, protocol: str, main: str, options: Mapping[str, Any], *, strict: bool
 ) -> tuple[Client, str] | None:
-    """The client of obstore and the path in it, where that is installed, knows all of `options`, and may be used here."""
+    """The client of obstore, and the path in it, where that is installed, knows all of `options` and may be used."""
     problem = f"obstore knows no {protocol} storage"
     if protocol in _LIBRARIES:
         try:
