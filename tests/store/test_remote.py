@@ -15,6 +15,7 @@ from fsspec.spec import AbstractFileSystem
 from safepoint.store import (
     AbsentError,
     DeniedError,
+    Entry,
     Outcome,
     Store,
     StoreError,
@@ -223,3 +224,13 @@ def test_errors_cross_to_another_process() -> None:
 def test_only_what_may_be_shown_is_shown(url: str, text: str) -> None:
     assert shown(url) == text
     assert open_store("memory://" + url.replace("://", "/")).url.encode()
+
+
+@pytest.mark.parametrize("key", ["%2e%2e/x", "a/%2E./x", "a?b", "a#b", "%2Fx", "a%5cb"])
+def test_on_the_web_no_name_leads_to_another_path(key: str) -> None:
+    store = open_store("https://host.invalid/store")
+    for ask in (store.get, store.exists):
+        with pytest.raises(OutsideStoreError):
+            ask(key)
+    [refused] = store.get_many([Entry(key, None)])
+    assert type(refused) is OutsideStoreError

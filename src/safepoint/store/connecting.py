@@ -14,7 +14,8 @@ from safepoint.store.capabilities import capabilities_of
 from safepoint.store.client import Client, Connection
 from safepoint.store.errors import UnsupportedError
 from safepoint.store.generic import FsspecClient, MemoryClient
-from safepoint.store.remote import RemoteStore, split_chain
+from safepoint.store.remote import RemoteStore
+from safepoint.store.urls import split_chain
 
 _LOCAL = ("file", "local")
 _WRAPPERS = {"simplecache", "filecache", "blockcache", "cached", "dir"}

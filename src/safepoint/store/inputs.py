@@ -146,7 +146,7 @@ def _expand_pattern(argument: str, pattern: str) -> Iterator[Input | Fault]:
 
 def _expand_url(argument: str, options: dict[str, Any]) -> Iterator[Input | Fault]:
     from safepoint.store.connecting import connect
-    from safepoint.store.remote import split_chain
+    from safepoint.store.urls import split_chain
 
     before, main, after = split_chain(argument)
     marks = "*[" if main.startswith(("http:", "https:")) else "*?["  # there ? begins the query

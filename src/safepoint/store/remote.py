@@ -23,6 +23,7 @@ from safepoint.store.client import Client, Connection, Item
 from safepoint.store.errors import (
     AbsentError,
     ConflictError,
+    OutsideStoreError,
     StoreError,
     TooLargeError,
     UnreachableError,
@@ -31,6 +32,7 @@ from safepoint.store.errors import (
     without_slash,
 )
 from safepoint.store.layout import parse_key
+from safepoint.store.urls import is_plain_on_the_web, split_chain
 
 _T = TypeVar("_T")
 
@@ -41,6 +43,8 @@ _AHEAD = 8 * 2**20
 """Bytes that are asked for ahead of the reader; an object of unknown size counts as `_GUESS`."""
 
 _GUESS = 64 * 2**10
+
+_WEB = frozenset({"http", "https"})
 
 
 _Listing = list[Entry | str]
@@ -87,7 +91,7 @@ class RemoteStore(Store):
                 size -= of_first
                 yield self._arrived(first, future, limit)
             future = None
-            if not why_no_key(entry.key) and not (limit is not None and (entry.size or 0) > limit):
+            if self._may_be_asked_for(entry, limit):
                 future = client.fetch(self._path(entry.key), limit)
             ahead.append((entry, expected, future))
             size += expected
@@ -107,6 +111,13 @@ class RemoteStore(Store):
             return self._refused(entry, limit) or self.get(entry.key, limit)
         except StoreError as error:
             return error
+
+    def _may_be_asked_for(self, entry: Entry, limit: int | None) -> bool:
+        try:
+            self.require_key(entry.key)
+        except OutsideStoreError:
+            return False
+        return limit is None or (entry.size or 0) <= limit
 
     def _refused(self, entry: Entry, limit: int | None) -> StoreError | None:
         too_large = limit is not None and (entry.size or 0) > limit
@@ -200,6 +211,12 @@ class RemoteStore(Store):
             return self.url
         before, main, after = split_chain(self.url)
         return f"{before}{main if main.endswith('://') else main.rstrip('/') + '/'}{key}{after}"
+
+    def require_key(self, key: str) -> None:
+        """As every store; on the web also what a server would read as another path."""
+        super().require_key(key)
+        if self.capabilities.backend in _WEB and not is_plain_on_the_web(key):
+            raise OutsideStoreError(self.url, f"the name {key!a} leads elsewhere on the web", key)
 
     def kind(self) -> Literal["file", "folder"] | None:
         """What the store's own address names: one object, a folder, or nothing."""
@@ -369,14 +386,6 @@ class RemoteStore(Store):
             kind, problem, remedy = self._client.explain(error)
             # without its cause: a traceback would print addresses and headers that may hold credentials
             raise kind(self.url_of(key), problem, key, remedy) from None
-
-
-def split_chain(url: str) -> tuple[str, str, str]:
-    """A chained URL cut around the part that keys belong to: ``simplecache::``, ``s3://bucket``, nothing."""
-    parts = url.split("::")
-    at = next((index for index, part in enumerate(parts) if "://" in part), 0)
-    before, after = parts[:at], parts[at + 1 :]
-    return "".join(part + "::" for part in before), parts[at], "".join("::" + part for part in after)
 
 
 def _is_temporary(name: str) -> bool:
