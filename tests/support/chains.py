@@ -64,11 +64,12 @@ def through_faults(place: Place, plan: Plan) -> Iterator[tuple[FaultProxy, list[
 def append_all(place: Place, plan: Plan, numbers: int) -> Chain:
     """Has all writers try each number until they know who has it, as the recorder does."""
     chain = Chain(numbers)
+    direct = place.open()
     with through_faults(place, plan) as (proxy, stores), ThreadPoolExecutor(WRITERS) as pool:
         for number in range(1, numbers + 1):
             bodies = [_record(number, writer) for writer in range(WRITERS)]
             ends = [
-                pool.submit(_append, chain, place, *one, number) for one in zip(stores, bodies, strict=True)
+                pool.submit(_append, chain, direct, *one, number) for one in zip(stores, bodies, strict=True)
             ]
             winners = [body for body, end in zip(bodies, ends, strict=True) if end.result() is Outcome.WON]
             if len(winners) != 1:
@@ -78,9 +79,8 @@ def append_all(place: Place, plan: Plan, numbers: int) -> Chain:
     return chain
 
 
-def _append(chain: Chain, place: Place, store: Store, body: bytes, number: int) -> Outcome:
+def _append(chain: Chain, direct: Store, store: Store, body: bytes, number: int) -> Outcome:
     key = journal_key(RUN, number)
-    direct = place.open()
     for _ in range(PATIENCE):
         try:
             outcome = store.put_if_absent(key, body)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import uuid
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import fsspec
 from journals import START, Journal, at, nonce
 
 from safepoint.core.digest import digest_bytes, encode_record
@@ -59,10 +61,19 @@ def objects(*journals: Journal, artifacts: bool = True) -> dict[str, bytes]:
 
 
 def fresh(kind: str, folder: Path) -> Store:
-    """An empty store, on disk or in memory."""
-    return open_store(
-        str(folder / uuid.uuid4().hex) if kind == "local" else f"memory://{uuid.uuid4().hex}/store"
-    )
+    """An empty store, on disk or in memory; what is in memory goes with it, or each listing would have to pass it."""
+    name = uuid.uuid4().hex
+    if kind == "local":
+        return open_store(str(folder / name))
+    store = open_store(f"memory://{name}/store")
+    weakref.finalize(store, _forget, f"/{name}/")
+    return store
+
+
+def _forget(prefix: str) -> None:
+    objects: dict[str, Any] = fsspec.filesystem("memory").store
+    for path in [path for path in objects if path.startswith(prefix)]:
+        del objects[path]
 
 
 def filled(kind: str, folder: Path, content: Mapping[str, bytes]) -> Store:

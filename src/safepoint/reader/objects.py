@@ -22,18 +22,25 @@ Held = Mapping[str, bytes | StoreError]
 """What was read ahead, by key: bytes, or why they could not be read."""
 
 
-def foreseen(store: Store, entries: Iterable[Entry]) -> Iterator[tuple[Entry, bytes | StoreError | None]]:
+def foreseen(
+    store: Store, entries: Iterable[Entry], below: str = ""
+) -> Iterator[tuple[Entry, bytes | StoreError | None]]:
     """Each entry, with its bytes or why they could not be read; None where reading it ahead would gain nothing.
 
     Only records of a store that is far away are read ahead: not JSON Lines and artifacts, which may be huge.
+
+    Args:
+        store: where they lie.
+        entries: what a listing met.
+        below: the beginning of the keys of which the bytes are wanted.
     """
     if not store.far:
         yield from ((entry, None) for entry in entries)
         return
     entries, again = tee(entries)
-    coming = store.get_many((entry for entry in again if _is_record(entry)), LIMITS.size + 1)
+    coming = store.get_many((entry for entry in again if _is_record(entry, below)), LIMITS.size + 1)
     for entry in entries:
-        yield entry, next(coming) if _is_record(entry) else None
+        yield entry, next(coming) if _is_record(entry, below) else None
 
 
 def read_ahead(found: Iterable[tuple[Entry, bytes | StoreError | None]]) -> tuple[list[Entry], Held]:
@@ -47,8 +54,8 @@ def read_ahead(found: Iterable[tuple[Entry, bytes | StoreError | None]]) -> tupl
     return entries, held
 
 
-def _is_record(entry: Entry) -> bool:
-    return entry.key.endswith(".json") and not entry.problem
+def _is_record(entry: Entry, below: str) -> bool:
+    return entry.key.endswith(".json") and entry.key.startswith(below) and not entry.problem
 
 
 def read_loose(

@@ -59,21 +59,16 @@ def scan(source: Input, how: Scrutiny = USUAL) -> Iterator[Scan]:
     loose: list[Entry] = []
     failures: list[StoreError] = []
     store = source.store
-    runs = (entry for entry in _listed(store, failures) if not _set_apart(entry, loose))
-    for _, group in groupby(foreseen(store, runs), key=lambda found: _run_segment(found[0])):
-        entries, held = read_ahead(group)
-        yield _stored_run(store, entries, how, foretold=held)
+    found = foreseen(store, _listed(store, failures), "runs/")
+    for run_segment, group in groupby(found, key=lambda pair: _run_segment(pair[0])):
+        if run_segment is None:
+            loose.extend(entry for entry, _ in group)
+        else:
+            entries, held = read_ahead(group)
+            yield _stored_run(store, entries, how, foretold=held)
     yield from scan_loose(store, loose, how)
     if failures:
         raise failures[0]
-
-
-def _set_apart(entry: Entry, loose: list[Entry]) -> bool:
-    """Whether an entry lies in no run's folder: then it goes to the `loose` ones."""
-    if _run_segment(entry) is not None:
-        return False
-    loose.append(entry)
-    return True
 
 
 def _listed(store: Store, failures: list[StoreError], prefix: str = "") -> Iterator[Entry]:

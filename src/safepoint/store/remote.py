@@ -337,8 +337,10 @@ class RemoteStore(Store):
     def _scan(self, folder: str) -> _Listing:
         """What lies directly in a folder, sorted by key; a folder in it as its key with a slash behind it."""
         found: dict[str, Entry | str] = {}
+        empty = True
         try:
             for item in self._listing(folder, self._client.children):
+                empty = False
                 key = self._key(item.path)
                 # some backends list the folder itself, a marker for it, or links that lead elsewhere
                 if not key.startswith(folder) or len(key) == len(folder) or "/" in key[len(folder) :]:
@@ -353,6 +355,8 @@ class RemoteStore(Store):
         except AbsentError:
             if not folder:
                 raise
+        if empty and not folder and self._client.flat:  # it has no folders that could be there and hold nothing
+            raise AbsentError(self.url, "nothing is there")
         return [found[key] for key in sorted(found)]
 
     # Errors
