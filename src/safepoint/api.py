@@ -20,6 +20,7 @@ from safepoint.reader import gather_artifacts
 from safepoint.reader.documents import Document, InputRefusedError, load_documents
 from safepoint.reader.stores import SeveralStoresError, UnknownRunError, load, scan_store
 from safepoint.store import Store, StoreError, open_store
+from safepoint.store.copying import overlap
 from safepoint.store.elsewhere import Elsewhere
 from safepoint.validation import Options, Source, Validation, findings_of
 
@@ -194,6 +195,8 @@ class Judgement:
     run: Run
     policy: Policy
     """The settings in force for this run: its workflow's overrides have won."""
+    anchor: str | None
+    """What the newest anchor that was consulted is called; None: none was."""
 
 
 def guard(
@@ -218,7 +221,8 @@ def guard(
         policy: a ``policy`` document, or the path or URL of one (JSON, or TOML by its name); None: all defaults.
         request: a ``request`` document, or the path or URL of one; None: continue from the newest checkpoint.
         now: the moment to judge at: RFC 3339 text, or nanoseconds since the Unix epoch; None: this machine's clock.
-        anchor: where the store was anchored: the heads that are known there count like ``facts.heads``.
+        anchor: where the store was anchored: all that was seen of the run must still be there, and so must the
+            store's ``safepoint.json``. An anchor never proves that nothing came after it.
         anchor_storage_options: over `storage_options`, for that place.
         allow_artifact_schemes: of URLs, such as ``s3``, by which artifacts elsewhere are read as well.
         storage_options: handed to fsspec; under the name of a scheme those for artifacts there.
@@ -272,10 +276,10 @@ def judge(
     opened = store if isinstance(store, Store) else open_store(os.fspath(store), **options)
     anchored = None
     if anchor is not None:
-        from safepoint.reader.anchors import load_anchored
+        from safepoint.reader.comparing import load_anchored
 
         _require_apart(opened.url, anchor)
-        anchored = load_anchored(anchor, run_id, {**options, **(anchor_storage_options or {})})
+        anchored = load_anchored(anchor, {**options, **(anchor_storage_options or {})}, run_id, opened)
     run = load(opened, run_id).run
     assert run is not None
     settings = parse_policy(given.policy, workflow=run.workflow)
@@ -291,7 +295,7 @@ def judge(
         claims=opened.capabilities.claims,
         anchored=anchored,
     )
-    return Judgement(decision, run, settings)
+    return Judgement(decision, run, settings, anchored.name if anchored else None)
 
 
 def open_artifact(
@@ -354,9 +358,7 @@ def read_artifact(
 
 
 def _require_apart(store: str, anchor: str | os.PathLike[str]) -> None:
-    from safepoint.reader.anchors import lie_apart
-
-    if store and not lie_apart(store, os.fspath(anchor)):
+    if store and overlap(store, os.fspath(anchor)):
         raise ValueError(
             f"anchor: {os.fspath(anchor)} and the store lie in each other, so that it proves nothing"
         )

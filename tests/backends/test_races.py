@@ -12,9 +12,9 @@ from servers import gcp_storage_emulator
 
 from safepoint.store.layout import journal_key
 
-SIZES = {"local": (8, 1000), "seaweedfs": (4, 15)}
+SIZES = {"local": (8, 1000), "seaweedfs": (4, 10)}
 """Processes and numbers. SeaweedFS, and nothing else, stalls for seconds where many want one name."""
-USUAL = (8, 40)
+USUAL = (8, 20)
 """`python tests/backends/table.py` races longer."""
 
 

@@ -187,6 +187,39 @@ def test_a_guard_consults_the_anchor_and_names_it(run: Run, here: Path) -> None:
     assert "SP708" in result.stdout
 
 
+def test_a_guard_says_by_which_anchor_it_judged_and_that_it_knows_nothing_of_a_run(
+    run: Run, here: Path
+) -> None:
+    run("anchor", "store", "--output", "place", "--now", "2026-05-07T11:00:00Z")
+    record_run("store", "run-3", 1, ends=False)
+    known = " ".join(run("guard", "store", "--run", "run-2", "--anchor", "place").stdout.split())
+    assert ", and anchor 1 of 2026-05-07T11:00:00Z (sha256:" in known
+    assert "not checked: anchor" not in known
+    asked = ["guard", "store", "--run", "run-3", "--now", "2026-05-07T10:02:00Z", "--anchor", "place"]
+    unknown = run(*asked)
+    assert unknown.exit_code == 0
+    assert "not checked: anchor: it knows nothing of this run; " in unknown.stdout
+
+
+def test_a_changed_description_is_said_of_one_run_too(run: Run, here: Path) -> None:
+    demanding = {"recordType": "store", "schemaVersion": "v3", "layout": 1, "features": ["sharded"]}
+    (here / "store/safepoint.json").write_text(json.dumps(demanding))
+    run("anchor", "store", "--output", "place")
+    (here / "store/safepoint.json").write_text(json.dumps({**demanding, "features": []}))
+    one = ["store", "--run", "run-2", "--anchor", "place"]
+    for options in ([], ["--anchor", "place/anchors/0000000001.json"]):
+        checked = run("validate", *one, *options)
+        assert checked.exit_code == 1
+        assert "store/safepoint.json:1:1: SP329 store-document-changed" in checked.stdout
+    judged = run("guard", *one, "--now", "2026-05-07T10:02:00Z")
+    assert judged.exit_code == 13
+    assert "SP329 integrity" in judged.stdout
+    assert "say with --accept why" in judged.stdout
+    (here / "store/safepoint.json").unlink()
+    assert "SP329" in run("validate", *one).stdout
+    assert run("guard", *one).exit_code == 13
+
+
 def test_a_guard_judges_nothing_by_anchors_that_are_not_sound(run: Run, here: Path) -> None:
     run("anchor", "store", "--output", "place")
     (here / "place/anchors/0000000001.json").write_bytes(b"{")

@@ -12,6 +12,9 @@ from click.testing import Result
 from closed import reference
 from journals import Journal
 
+from safepoint.cli import retract as module
+from safepoint.recorder import PutAway
+
 Run = Callable[..., Result]
 RUN = "run_123"
 WHO = ("--by", "ann", "--reason", "wrong customer")
@@ -85,6 +88,28 @@ def test_what_is_refused_is_status_1_with_the_reason(run: Run, saved: Path) -> N
     assert "its checkpoints are: cp_one, cp_two" in result.stderr
     longer = run("retract", saved, "--run", RUN, "--checkpoint", "cp_one", "--by", "", "--reason", "x")
     assert longer.exit_code == 1
+
+
+def test_without_a_run_the_whole_command_is_offered_for_each_that_is_left(run: Run, saved: Path) -> None:
+    Journal("gone").begin().add("run", 3, status="completed").write(saved)
+    assert run("prune", saved, "--run", "gone", "--closed-before", "1h", "--by", "ann").exit_code == 0
+    result = run("retract", saved, "--artifact", "one", "--delete-artifacts", *WHO)
+    offered = f"--run {RUN} --artifact one --by ann --reason 'wrong customer' --delete-artifacts"
+    assert [line for line in result.stderr.splitlines() if line.startswith("  safepoint")] == [
+        f"  safepoint retract {saved} {offered}"
+    ]
+
+
+def test_of_what_was_written_nobody_says_that_nothing_was(
+    run: Run, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deleted(*_: object, **__: object) -> None:
+        raise PutAway("all was retracted with record 5, and the run was deleted right after")
+
+    monkeypatch.setattr(module, "retract", deleted)
+    result = run("retract", saved, "--run", RUN, "--artifact", "one", *WHO)
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert result.stderr == ("Error: all was retracted with record 5, and the run was deleted right after\n")
 
 
 def test_a_run_that_is_not_there_cannot_be_evaluated(run: Run, saved: Path) -> None:

@@ -22,7 +22,7 @@ from safepoint.guard import EXIT_CODES, evaluate
 from safepoint.guard.case import Claims
 from safepoint.policy import parse_policy
 from safepoint.reader import gather_artifacts, load_run
-from safepoint.reader.anchors import load_anchored
+from safepoint.reader.comparing import load_anchored
 from safepoint.store import open_store
 
 ROOT = Path(__file__).parents[2] / "fixtures" / "guard"
@@ -49,11 +49,13 @@ class Case:
     """Keys that are taken away."""
     anchor: Mapping[str, Any] | None = None
     """What an anchor says of the run."""
+    anchored_document: str | None = None
+    """What it says of the store's description."""
     claims: Claims = "enforced"
     """What keeps two claims apart in the store; `write` only says so, whoever runs the case sees to it."""
 
 
-def anchor(heads: Mapping[str, Any]) -> dict[str, Any]:
+def anchor(heads: Mapping[str, Any], document: str | None) -> dict[str, Any]:
     """The first anchor of a store of one run."""
     return {
         "recordType": "anchor",
@@ -63,10 +65,16 @@ def anchor(heads: Mapping[str, Any]) -> dict[str, Any]:
         "previousDigest": None,
         "nonce": "0" * 32,
         "store": "store",
-        "storeDocument": None,
+        "storeDocument": document,
         "counts": {"runs": 1, "records": 3},
-        "runs": {"run-1": heads},
+        "runs": {"run-1": heads} if heads else {},
     }
+
+
+def newest(journal: Journal) -> dict[str, Any]:
+    """The journal's head, as an anchor says it."""
+    data = encode_record(journal.values[-1])
+    return {"sequence": len(journal.values), "digest": digest_bytes(data)}
 
 
 def policy(**members: Any) -> dict[str, Any]:
@@ -74,6 +82,7 @@ def policy(**members: Any) -> dict[str, Any]:
 
 
 DEAD = {"owners": [{"leaseEpoch": 1, "state": "dead", "proof": "exit status -9", "observedAt": at(10)}]}
+DESCRIPTION = encode_record({"recordType": "store", "schemaVersion": "v3", "layout": 1, "features": []})
 JOURNAL_4 = "runs/run-1/journal/0000000004.json"
 
 
@@ -187,6 +196,55 @@ def integrity() -> Iterator[Case]:
         "hand_over",
         ["SP709"],
         anchor={"journal": {"sequence": 3, "digest": digest("a")}},
+        source="SPEC.md#anchors",
+    )
+    yield Case(
+        "anchored-text-gone",
+        "An anchor has seen a text of the run that nobody could read: it may have been an attempt, and is gone.",
+        started(),
+        "hand_over",
+        ["SP708"],
+        anchor={"journal": newest(started()), "unread": 1},
+        source="SPEC.md#anchors",
+    )
+    yield Case(
+        "anchored-text-mended",
+        "An anchor has seen a text of the run that nobody could read: it was restored since, and is a record.",
+        started(),
+        "resume",
+        ["SP799"],
+        anchor={"journal": newest(Journal().begin()), "unread": 1},
+        source="SPEC.md#anchors",
+    )
+    yield Case(
+        "anchored-description-differs",
+        "The store's description demands nothing, and is not the one that an anchor has seen.",
+        started(),
+        "hand_over",
+        ["SP329"],
+        files={"safepoint.json": DESCRIPTION},
+        anchor={"journal": newest(started())},
+        anchored_document=digest("d"),
+        source="SPEC.md#anchors",
+    )
+    yield Case(
+        "anchored-description",
+        "The store's description and the newest record are the ones that an anchor has seen.",
+        started(),
+        "resume",
+        ["SP799"],
+        files={"safepoint.json": DESCRIPTION},
+        anchor={"journal": newest(started())},
+        anchored_document=digest_bytes(DESCRIPTION),
+        source="SPEC.md#anchors",
+    )
+    yield Case(
+        "begun-after-the-anchor",
+        "The anchor knows nothing of the run, which is said.",
+        started(),
+        "resume",
+        ["SP799"],
+        anchor={},
         source="SPEC.md#anchors",
     )
     yield Case(
@@ -1403,7 +1461,7 @@ def lines_only() -> Iterator[Case]:
     )
     yield Case(
         "lines-anchored",
-        "Its head is known from elsewhere, and its owner is proven dead.",
+        "Its head is known from elsewhere, as of now, and its owner is proven dead.",
         Journal(),
         "resume",
         ["SP799"],
@@ -1411,11 +1469,11 @@ def lines_only() -> Iterator[Case]:
         facts=facts(heads={"journal": head}, **DEAD),
     )
     yield Case(
-        "lines-anchored-elsewhere",
-        "Its head is known from an anchor, and its owner is proven dead.",
+        "lines-behind-an-anchor",
+        "An anchor has seen this head, and the owner is dead: what came after the anchor may still have been cut.",
         Journal(),
-        "resume",
-        ["SP799"],
+        "reconcile",
+        ["SP707"],
         files=files,
         facts=facts(**DEAD),
         anchor={"journal": head},
@@ -1458,9 +1516,12 @@ def write(case: Case, folder: Path) -> None:
     if case.anchor is not None:
         expect["anchor"] = "place"
         (folder / "place/anchors").mkdir(parents=True)
-        (folder / "place/anchors/0000000001.json").write_bytes(encode_record(anchor(case.anchor)))
-    anchored = load_anchored(str(folder / "place"), "run-1", {}) if case.anchor is not None else None
-    opened = open_store(str(store))
+        (folder / "place/anchors/0000000001.json").write_bytes(
+            encode_record(anchor(case.anchor, case.anchored_document))
+        )
+    opened, anchored = open_store(str(store)), None
+    if case.anchor is not None:
+        anchored = load_anchored(str(folder / "place"), {}, "run-1", opened)
     run = load_run(opened, "run-1").run
     assert run is not None
     decision = evaluate(

@@ -118,11 +118,11 @@ def test_a_second_crash_during_the_recovery_changes_nothing_of_that(
 @pytest.mark.parametrize(
     ("tool", "at", "applied"),
     [
-        ("unkeyed", 13, 0),
-        ("unkeyed", 14, 1),
-        ("keyed", 14, 1),
-        ("probe", 13, 0),
-        ("keyed", 16, 1),
+        ("unkeyed", 17, 0),
+        ("unkeyed", 18, 1),
+        ("keyed", 18, 1),
+        ("probe", 17, 0),
+        ("keyed", 20, 1),
     ],
 )
 def test_a_process_that_is_really_killed_leaves_a_store_that_goes_on_or_asks_a_human(

@@ -280,6 +280,14 @@ def test_an_owner_without_an_epoch_is_asked_for_by_name() -> None:
     assert "stands on records without order, no lease" in shown
 
 
+def test_the_anchor_that_was_consulted_is_named() -> None:
+    basis = document("resume")["basis"] | {"anchorDigest": "sha256:" + "cd" * 32}
+    named = text("resume", Asked("s", anchor="anchor 3 of 2026-05-07T10:00:00Z"), basis=basis)
+    assert "epoch 2, and anchor 3 of 2026-05-07T10:00:00Z (sha256:cdcdcdcdcdcd…)\n" in named
+    assert "epoch 2, and an anchor (sha256:cdcdcdcdcdcd…)\n" in text("resume", basis=basis)
+    assert "anchor" not in text("resume")
+
+
 def test_what_only_a_human_can_settle_asks_for_no_facts() -> None:
     shown = text("hand_over", missingEvidence=[need("human", "run 1")])
     assert "facts.json" not in shown

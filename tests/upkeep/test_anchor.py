@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from anchored import codes, deleted, heads, pack, said
 from questions import started
 from recorded import START, anchor, record_run, work
 
 import safepoint
-from safepoint.core.digest import digest_stored, encode_record
+from safepoint.core.digest import digest_stored
 from safepoint.reader.anchors import Mark, load_anchors
-from safepoint.store import AbsentError, ConflictError, Outcome, UnreadableError, open_store
+from safepoint.store import (
+    AbsentError,
+    ConflictError,
+    Outcome,
+    UnreachableError,
+    copying,
+    open_store,
+)
 from safepoint.store.local import LocalStore
 from safepoint.upkeep import anchor as anchoring
 from safepoint.upkeep.anchor import NothingToAcceptError, anchor_store
@@ -33,28 +38,6 @@ def store(tmp_path: Path) -> Path:
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     return tmp_path / "place"
-
-
-def said(place: Path, number: int) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads((place / f"anchors/{number:010}.json").read_bytes())
-    return value
-
-
-def heads(store: Path, run_id: str) -> dict[str, Any]:
-    newest = max((store / "runs" / run_id / "journal").iterdir())
-    return {"sequence": int(newest.stem), "digest": digest_stored(newest.read_bytes())}
-
-
-def codes(store: Path, place: str | Path) -> list[str]:
-    found = safepoint.validate(str(store), anchor=place)
-    return [finding.code for finding in found if finding.severity == "error"]
-
-
-def pack(store: Path, run_id: str) -> None:
-    folder = store / "runs" / run_id
-    lines = [file.read_bytes() + b"\n" for file in sorted((folder / "journal").iterdir())]
-    shutil.rmtree(folder / "journal")
-    (folder / "journal.jsonl").write_bytes(b"".join(lines))
 
 
 # What is written.
@@ -132,41 +115,6 @@ def test_many_runs_take_several_anchors_each_sound_by_itself(
     assert codes(store, place) == ["SP327"]
 
 
-def test_the_records_of_one_run_without_numbers_may_take_several_anchors(
-    tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(anchoring, "_DIGESTS", 2)
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    lines = [encode_record({**OLD, "checkpointId": f"cp-{number}"}) for number in range(5)]
-    (folder / "a.jsonl").write_bytes(b"\n".join([*lines, b'{"runId":"run-1","checkp']))
-    report = anchor(folder, place)
-    assert [len(said(place, number)["runs"]["run-1"]["records"]) for number in (1, 2, 3)] == [2, 2, 1]
-    assert [said(place, number)["runs"]["run-1"].get("unread") for number in (1, 2, 3)] == [1, 1, 1]
-    assert report.damaged == 1
-    assert anchor(folder, place).written == []
-    (folder / "a.jsonl").write_bytes(b"\n".join(lines[1:]))
-    assert codes(folder, place) == ["SP325"]
-
-
-def test_a_run_that_cannot_be_read_whole_is_anchored_as_far_as_it_can(store: Path, place: Path) -> None:
-    (store / "runs/run-2/journal/0000000006.json").write_bytes(b'{"recordType":"check')
-    report = anchor(store, place)
-    assert report.damaged == 1
-    assert said(place, 1)["runs"]["run-2"]["unread"] == 1
-    assert said(place, 1)["runs"]["run-2"]["journal"]["sequence"] == 5
-    (store / "runs/run-2/journal/0000000006.json").unlink()
-    assert anchor(store, place).sequence == 2
-    assert said(place, 2)["runs"] == {"run-2": {"unread": 0}}
-
-
-def test_a_text_that_cannot_be_had_stops_everything(store: Path, place: Path) -> None:
-    os.mkfifo(store / "runs/run-2/journal/0000000006.json")
-    with pytest.raises(UnreadableError, match="nobody knows how far its run has come; nothing was anchored"):
-        anchor(store, place)
-    assert not place.exists()
-
-
 def test_a_run_in_its_folder_decides_over_copies_beside_it(store: Path, place: Path) -> None:
     copy = store / "copy.jsonl"
     files = sorted((store / "runs/run-1/journal").iterdir())
@@ -176,19 +124,6 @@ def test_a_run_in_its_folder_decides_over_copies_beside_it(store: Path, place: P
     assert codes(store, place) == ["SP325"]
     copy.unlink()
     assert codes(store, place) == ["SP325"]
-
-
-def test_of_two_loose_copies_one_that_has_everything_is_enough(tmp_path: Path, place: Path) -> None:
-    old = tmp_path / "old"
-    record_run(old, "run-1")
-    folder = tmp_path / "folder"
-    for name in ("a", "b"):
-        shutil.copytree(old / "runs", folder / name / "runs")
-    anchor(folder, place)
-    (folder / "a/runs/run-1/journal/0000000009.json").unlink()
-    assert codes(folder, place) == []
-    (folder / "b/runs/run-1/journal/0000000009.json").unlink()
-    assert codes(folder, place) == ["SP325"]
 
 
 def test_an_empty_place_for_a_store_is_no_store(tmp_path: Path, place: Path) -> None:
@@ -258,6 +193,16 @@ def test_a_run_that_was_pruned_is_accounted_for_once_and_for_all(store: Path, pl
     assert codes(store, place) == ["SP326"]
 
 
+# A place in which other things lie.
+
+
+def test_a_stray_file_does_not_keep_the_first_anchor_out(store: Path, place: Path) -> None:
+    (place / "anchors").mkdir(parents=True)
+    (place / "anchors/.DS_Store").write_bytes(b"x")
+    assert anchor(store, place).sequence == 1
+    assert codes(store, place) == []
+
+
 # Others who anchor at the same moment, and answers that get lost.
 
 
@@ -306,35 +251,9 @@ class Unclear(LocalStore):
         return Outcome.UNKNOWN
 
 
-def test_an_answer_that_never_comes_is_an_error_that_says_what_to_do(store: Path, place: Path) -> None:
-    with pytest.raises(ConflictError, match="anchor again: what is there counts"):
+def test_an_answer_that_never_comes_is_an_error_that_says_what_to_do(
+    store: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copying, "_PAUSE", 0)
+    with pytest.raises(UnreachableError, match="do the same again"):
         anchor_store(open_store(str(store)), Unclear(str(place)), now=START, nonce="1" * 32)
-
-
-def deleted(head: dict[str, Any]) -> bytes:
-    return encode_record(
-        {
-            "recordType": "deleted",
-            "schemaVersion": "v3",
-            "runId": "run-1",
-            "deletedAt": "2026-08-07T10:00:00Z",
-            "by": "retention@example.org",
-            "status": "completed",
-            "endedAt": "2026-05-07T10:00:00Z",
-            "heads": {"journal": head, "recovery": {"sequence": 0, "digest": None}},
-            "counts": {"records": 9, "checkpoints": 2, "actions": 2, "artifacts": 0},
-        }
-    )
-
-
-OLD = {
-    "checkpointId": "cp-1",
-    "runId": "run-1",
-    "schemaVersion": "v2",
-    "state": "drafting",
-    "stepName": "draft",
-    "createdAt": "2026-05-07T10:00:00Z",
-    "inputSnapshot": {},
-    "artifactRefs": [],
-    "sideEffectStatus": {"writePerformed": False, "externalMessageSent": False},
-}

@@ -20,8 +20,8 @@ from safepoint.store import Outcome, Store, UnsupportedError, open_store
 from safepoint.store.capabilities import capabilities_of
 from safepoint.store.layout import journal_key, run_ids
 from safepoint.upkeep import pack as module
-from safepoint.upkeep.ended import Change
 from safepoint.upkeep.pack import pack, unpack
+from safepoint.upkeep.runs import Change
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 BOTH = pytest.mark.parametrize("kind", ["local", "memory"])

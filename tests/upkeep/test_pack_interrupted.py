@@ -15,8 +15,8 @@ import safepoint
 from safepoint import api
 from safepoint.recorder import RecorderError, RunExists, request_cancel, start_run
 from safepoint.store import Store
-from safepoint.upkeep.ended import Change
 from safepoint.upkeep.pack import pack, unpack
+from safepoint.upkeep.runs import Change
 
 BOTH = pytest.mark.parametrize("kind", ["local", "memory"])
 

@@ -20,9 +20,9 @@ from safepoint.schemas import check
 from safepoint.store import Store, UnsupportedError
 from safepoint.store.capabilities import capabilities_of
 from safepoint.store.layout import artifact_key, deleted_key, journal_key, recovery_key
-from safepoint.upkeep.ended import Change
 from safepoint.upkeep.pack import pack
 from safepoint.upkeep.prune import prune
+from safepoint.upkeep.runs import Change
 
 BOTH = pytest.mark.parametrize("kind", ["local", "memory"])
 MARKER = deleted_key("run-1")
@@ -298,4 +298,6 @@ def test_a_word_that_is_not_sound_deletes_nothing(change: dict[str, Any], code: 
     doubtful = filled("memory", tmp_path, {**objects(finished()), MARKER: encode_record(marker)})
     assert code in codes(doubtful)
     assert safepoint.guard(doubtful, "run-1", now=LATER).verdict == "hand_over"
+    before = objects_of(doubtful)
     assert outcomes(pruned(doubtful)) == {"run-1": "left"}
+    assert objects_of(doubtful) == before

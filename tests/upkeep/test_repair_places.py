@@ -95,6 +95,16 @@ def test_store_and_copy_must_not_lie_in_each_other(tmp_path: Path, inside: bool)
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_one_storage_by_two_names_is_one(places: Places) -> None:
+    inside = open_store("memory:///repair-of-itself/copy")
+    source = open_store("memory://repair-of-itself")
+    for name, data in stored(sound()).items():
+        source.put_if_absent(name, data)
+    report = repair_store(source, inside)
+    assert [fault.code for fault in report.faults] == ["SP604"]
+    assert {entry.key for entry in source.list()} == stored(sound()).keys()
+
+
 def test_what_else_is_in_the_copy_stops_the_repair(places: Places) -> None:
     places.hold(stored(sound()))
     places.copy.mkdir()

@@ -127,6 +127,47 @@ def test_no_bytes_are_deleted_beside_an_owner_who_may_be_alive(tmp_path: Path) -
     assert hide(store, artifacts=["plan"], delete_artifacts=True).deleted == (PLAN_KEY,)
 
 
+def test_a_run_without_a_lease_that_has_not_ended_may_have_a_worker(tmp_path: Path) -> None:
+    journal = Journal().add("run", 0, status="started", workflow="w", epoch=0)
+    journal.checkpoint(2, "cp-1", epoch=1, artifactRefs=[reference("plan", PLAN)])
+    journal.checkpoint(3, "cp-2", epoch=1, artifactRefs=[])
+    store = filled("memory", tmp_path, objects(journal))
+    with pytest.raises(NotRetractedError, match="no lease says whether somebody is at work on it"):
+        hide(store, checkpoints=["cp-2"])
+    done = hide(store, artifacts=["plan"], delete_artifacts=True)
+    assert (done.sequence, done.deleted) == (4, ())
+    assert "no lease says" in done.kept["plan"]
+    ended = filled("memory", tmp_path, objects(journal.add("run", 4, status="completed", epoch=1)))
+    assert hide(ended, artifacts=["plan"], delete_artifacts=True).deleted == (PLAN_KEY,)
+
+
+@pytest.mark.parametrize("digest", [True, False], ids=["with its digest", "without a digest"])
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "artifacts/sha256/HEX",
+        "./artifacts/sha256/HEX",
+        "artifacts//sha256/HEX",
+        "artifacts/sha256/%2e/HEX",
+        "artifacts/sha256/HEX?x=1",
+        "https://host/runs/run-1/artifacts/sha256/HEX",
+        "Artifacts/sha256/HEX",
+    ],
+)
+def test_bytes_are_kept_however_a_visible_reference_is_spelled(
+    uri: str, digest: bool, tmp_path: Path
+) -> None:
+    other = {**reference("other", PLAN), "uri": uri.replace("HEX", digest_bytes(PLAN)[7:])}
+    journal = Journal().begin().checkpoint(2, "cp-1", artifactRefs=[reference("plan", PLAN)])
+    other |= {} if digest else {"digest": None, "size": None}
+    journal.checkpoint(3, "cp-2", artifactRefs=[other]).add("run", 4, status="completed")
+    store = filled("memory", tmp_path, objects(journal))
+    done = hide(store, artifacts=["plan"], delete_artifacts=True)
+    assert (done.deleted, list(done.kept)) == ((), ["plan"])
+    assert "the artifact other, which is not retracted, " in done.kept["plan"]
+    assert PLAN_KEY in objects_of(store)
+
+
 def test_no_bytes_are_deleted_where_a_text_cannot_be_read(tmp_path: Path) -> None:
     store = filled("memory", tmp_path, {**objects(finished()), "runs/run-1/more.jsonl": b"{torn\n"})
     done = hide(store, artifacts=["picture"], delete_artifacts=True)

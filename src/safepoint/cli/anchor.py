@@ -26,10 +26,10 @@ from safepoint.cli.console import (
     storage_option,
     write,
 )
-from safepoint.reader.anchors import lie_apart
+from safepoint.reader.stores import require_one
 from safepoint.render.anchoring import anchored_json, anchored_text, summary_line
 from safepoint.rules import catalogue
-from safepoint.store.layout import stores_below
+from safepoint.store.copying import overlap
 from safepoint.upkeep.anchor import Acceptance, NothingToAcceptError, Report, anchor_store
 
 
@@ -89,7 +89,7 @@ def command(
     accepted = _accepted(accept, by)
     if output.endswith(".json"):
         raise click.UsageError(f"--output {output}: anchors go into a folder of theirs; name a folder.")
-    if not lie_apart(store, output):
+    if overlap(store, output):
         raise click.UsageError(
             f"--output {output}: one of it and {store} lies in the other. Who can change the store could change its "
             "anchors, and who puts it back puts them back: name a place outside."
@@ -97,8 +97,7 @@ def command(
     opened = api.open_store(store, **storage)
     place = api.open_store(output, **{**storage, **output_storage})
     with one_store("anchor", "--output", output):
-        if below := stores_below(opened):
-            raise api.SeveralStoresError(opened.url, map(opened.url_of, below))
+        require_one(opened)
     try:
         report = anchor_store(
             opened, place, now=api.moment_of(now), nonce=secrets.token_hex(16), accepted=accepted
@@ -127,16 +126,12 @@ def _tell(report: Report, place: str, output_format: str) -> None:
         **{name: getattr(report, name) for name in ("runs", "records", "changed", "damaged")},
     }
     if output_format == "json":
-        write(anchored_json(written, report.findings, summary, _name))
+        write(anchored_json(written, report.findings, summary, catalogue.name_of))
         return
-    for line in anchored_text(written, report.findings, _name, screen()):
+    for line in anchored_text(written, report.findings, catalogue.name_of, screen()):
         write(line)
     shown = screen(error_stream=True)
     note(summary_line(summary, len(written), len(report.findings), place, shown))
-
-
-def _name(code: str) -> str:
-    return catalogue.code(code).name
 
 
 def _status(report: Report) -> int:

@@ -14,6 +14,7 @@ import click
 from safepoint.cli.choices import STDIN
 from safepoint.cli.console import LOCATION, more_storage_option
 from safepoint.render.terminal import plain
+from safepoint.store.copying import overlap
 
 if TYPE_CHECKING:
     from safepoint.reader.anchors import Anchors
@@ -36,9 +37,7 @@ def require_apart(store: str, anchor: str | None) -> None:
     """Refuses anchors that lie in the store, or a store that lies among its anchors."""
     if anchor is None:
         return
-    from safepoint.reader.anchors import lie_apart
-
-    if not lie_apart(store, anchor):
+    if overlap(store, anchor):
         raise click.UsageError(
             f"--anchor {anchor}: one of it and {store} lies in the other. Anchors that lie in their store are changed "
             "and put back with it, and prove nothing: keep them outside."

@@ -15,12 +15,12 @@ import click
 
 from safepoint import api
 from safepoint.cli.completion import complete_runs
-from safepoint.cli.console import CannotEvaluate, note, one_store, screen, write
+from safepoint.cli.console import CannotEvaluate, given_options, note, one_store, screen, write
 from safepoint.core.timestamp import SECOND, parse_time
+from safepoint.reader.stores import require_one
 from safepoint.render.upkeep import change_text, changes_json, summary_text
 from safepoint.store import Store
-from safepoint.store.layout import stores_below
-from safepoint.upkeep.ended import Change
+from safepoint.upkeep.runs import Change
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -83,28 +83,9 @@ def moment_before(text: str, now: int) -> int:
 def opened(ctx: click.Context, url: str, storage: Mapping[str, Any]) -> Iterator[Store]:
     """The store, which is one and not a folder of several."""
     store = api.open_store(url, **storage)
-    with one_store(str(ctx.info_name), *_words(ctx)):
-        if below := stores_below(store):
-            raise api.SeveralStoresError(store.url, map(store.url_of, below))
+    with one_store(str(ctx.info_name), *given_options(ctx)):
+        require_one(store)
         yield store
-
-
-def _words(ctx: click.Context) -> Iterator[str]:
-    """The options that were given, as the words of a command; not those of the storage, which may be secrets."""
-    for param in ctx.command.params:
-        value = ctx.params.get(str(param.name))
-        if (
-            not isinstance(param, click.Option)
-            or param.name == "storage"
-            or not value
-            or value == param.default
-        ):
-            continue
-        if param.is_flag:
-            yield param.opts[0]
-        else:
-            for one in value if param.multiple else (value,):
-                yield from (param.opts[0], str(one))
 
 
 def report(command: str, store: Store, changes: Iterable[Change], output_format: str, **said: bool) -> int:

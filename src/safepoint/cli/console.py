@@ -122,6 +122,24 @@ def one_store(command: str, *options: str) -> Iterator[None]:
         raise CannotEvaluate("\n".join(lines)) from error
 
 
+def given_options(ctx: click.Context) -> Iterator[str]:
+    """The options that were given, as the words of a command; not those of the storage, which may be secrets."""
+    for param in ctx.command.params:
+        value = ctx.params.get(str(param.name))
+        if (
+            not isinstance(param, click.Option)
+            or param.name == "storage"
+            or not value
+            or value == param.default
+        ):
+            continue
+        if param.is_flag:
+            yield param.opts[0]
+        else:
+            for one in value if param.multiple else (value,):
+                yield from (param.opts[0], str(one))
+
+
 def run_option(command: _Command) -> _Command:
     """``--run RUN``; `named_run` refuses its absence, as only an open store can say which runs there are."""
     return click.option(
@@ -129,22 +147,28 @@ def run_option(command: _Command) -> _Command:
     )(command)
 
 
-def named_run(command: str, store: Store, run_id: str | None) -> str:
+def named_run(command: str, store: Store, run_id: str | None, *options: str, deleted: bool = True) -> str:
     """`run_id`, or where none was given an error with the command for each run of `store`.
 
     Args:
         command: the name of the command that the user gave.
         store: the open store.
         run_id: what followed ``--run``.
+        options: what else followed the store.
+        deleted: whether the command is of use for a run that was deleted.
     """
-    from safepoint.store.layout import run_ids
+    from safepoint.store.layout import deleted_key, run_ids
 
     if run_id is not None:
         return run_id
     first = list(islice(run_ids(store), LISTED + 1))
-    lines = [" ".join(["  safepoint", command, *map(quote, (store.url, "--run", name))]) for name in first]
-    if not lines or len(lines) > LISTED:
-        lines = [*lines[:LISTED], f"  safepoint runs {quote(store.url)}   lists all runs"]
+    named = [name for name in first[:LISTED] if deleted or not store.exists(deleted_key(name))]
+    lines = [
+        " ".join(["  safepoint", command, *map(quote, (store.url, "--run", name, *options))])
+        for name in named
+    ]
+    if not lines or len(first) > LISTED:
+        lines.append(f"  safepoint runs {quote(store.url)}   lists all runs")
     raise click.UsageError("\n".join(["say which run with --run:", *lines]))
 
 

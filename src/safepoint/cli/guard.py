@@ -127,6 +127,7 @@ def command(
         policy=judged.policy,
         policy_file=policy,
         request=asks,
+        anchor=judged.anchor,
         saved=_saved(judged),
         silent={
             action.action_id: epochs for action in judged.run.actions.values() if (epochs := _silent(action))

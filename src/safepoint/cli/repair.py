@@ -17,13 +17,13 @@ from safepoint.cli.console import (
     storage_option,
     write,
 )
+from safepoint.reader.stores import require_one
 from safepoint.render.findings import finding_document, finding_text
 from safepoint.render.repair import objects_text, summary_text
 from safepoint.render.terminal import to_json
 from safepoint.rules import catalogue, to_finding
 from safepoint.store import Store, open_store
 from safepoint.store.copying import absolute
-from safepoint.store.layout import stores_below
 from safepoint.upkeep.repair import RepairReport, repair_store
 
 SHOWN = 20
@@ -79,7 +79,7 @@ def command(
     store = open_store(source, **storage)
     target = None if output is None else open_store(output, **storage)
     with one_store("repair", *(["--output", output] if output else ["--dry-run"])):
-        _require_one(store)
+        require_one(store)
     result = repair_store(store, target, leave_unreadable=leave_unreadable, dry_run=dry_run)
     if not result.faults and not result.fates:
         raise CannotEvaluate(f"{store.url}: nothing is there to be repaired; name a store that holds records")
@@ -90,18 +90,11 @@ def command(
     ctx.exit(3 if not result.done else int(bool(result.set_aside)))
 
 
-def _require_one(store: Store) -> None:
-    from safepoint.api import SeveralStoresError
-
-    if below := stores_below(store):
-        raise SeveralStoresError(store.url, map(store.url_of, below))
-
-
 def _text(result: RepairReport, target: Store | None, *, dry_run: bool) -> None:
-    write(objects_text([fate.document() for fate in result.set_aside], _name, screen()))
+    write(objects_text([fate.document() for fate in result.set_aside], catalogue.name_of, screen()))
     beside = screen(error_stream=True)
     for fault in result.faults[:SHOWN]:
-        note(finding_text(to_finding(fault, None), _name(fault.code), beside))
+        note(finding_text(to_finding(fault, None), catalogue.name_of(fault.code), beside))
     if len(result.faults) > SHOWN:
         note(f"and {len(result.faults) - SHOWN:,} more")
     if any(fate.problem for fate in result.fates) and not result.done:
@@ -121,9 +114,8 @@ def _document(result: RepairReport, source: Store, target: Store | None, *, dry_
         "runs": list(result.runs),
         "report": result.names.report,
         "objects": [fate.document() for fate in result.fates],
-        "findings": [finding_document(to_finding(fault, None), _name(fault.code)) for fault in result.faults],
+        "findings": [
+            finding_document(to_finding(fault, None), catalogue.name_of(fault.code))
+            for fault in result.faults
+        ],
     }
-
-
-def _name(code: str) -> str:
-    return catalogue.code(code).name

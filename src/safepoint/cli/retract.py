@@ -12,6 +12,7 @@ from safepoint.cli.console import (
     CannotEvaluate,
     Command,
     format_option,
+    given_options,
     named_run,
     note,
     run_option,
@@ -19,7 +20,7 @@ from safepoint.cli.console import (
     storage_option,
     write,
 )
-from safepoint.recorder.errors import RecorderError, Unclear
+from safepoint.recorder.errors import PutAway, RecorderError, Unclear
 from safepoint.render.upkeep import retraction_json, retraction_text
 from safepoint.upkeep.retract import NotRetractedError, retract
 
@@ -73,7 +74,7 @@ def command(
     if not checkpoints and not artifacts:
         raise click.UsageError("say what to retract with --checkpoint ID or --artifact ID")
     with opened(ctx, store, storage) as place:
-        named = named_run("retract", place, run_id)
+        named = named_run("retract", place, run_id, *given_options(ctx), deleted=False)
         try:
             done = retract(
                 place,
@@ -85,8 +86,9 @@ def command(
                 delete_artifacts=delete_artifacts,
                 dry_run=dry_run,
             )
-        except Unclear as unclear:
-            raise CannotEvaluate(str(unclear)) from unclear
+        except (Unclear, PutAway) as error:
+            # each says by itself whether anything was written
+            raise CannotEvaluate(str(error)) from error
         except (NotRetractedError, RecorderError) as refused:
             note(f"refused, nothing was changed: {refused}")
             ctx.exit(1)

@@ -59,7 +59,7 @@ def command(
     document = history(
         found.run,
         api.findings_of(found),
-        lambda code: catalogue.code(code).name,
+        catalogue.name_of,
         now=moment,
         skew=Policy().skew,
         values=show_values,

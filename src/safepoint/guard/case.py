@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from safepoint.core.fault import Fault
 from safepoint.core.timestamp import SECOND, parse_time
 from safepoint.guard.decision import GRAVITY, Missing, PlanItem, Reason
 from safepoint.model.action import Action, Declaration
@@ -24,7 +26,32 @@ class Anchored:
     digest: str
     """Of the newest anchor."""
     heads: Mapping[str, Any]
-    """Members as an anchor has them for a run: ``journal``, ``recovery``, ``records``; empty: it knows none of it."""
+    """Members as an anchor has them for a run: ``journal``, ``recovery``, ``records``, ``unread``, ``deleted``.
+
+    Empty: it knows nothing of the run.
+    """
+    faults: tuple[Fault, ...] = ()
+    """What contradicts them in the store's own description."""
+    name: str = ""
+    """What a human calls the newest anchor."""
+
+    def vanished(self, journal: int, recovery: int, records: AbstractSet[str], unread: int) -> int:
+        """How many texts that could not be read are gone, and have not become records.
+
+        Such a text may hold an attempt, and no head stands for it. Where it was mended, or what was being written then
+        was finished, there is a record more.
+
+        Args:
+            journal: the newest sequence there is now; 0: none.
+            recovery: that of the recovery log.
+            records: digests of the records without a sequence.
+            unread: the texts that cannot be read now.
+        """
+        heads = self.heads
+        logs = ((heads.get("journal"), journal), (heads.get("recovery"), recovery))
+        more = sum(max(0, now - (known["sequence"] if known else 0)) for known, now in logs)
+        more += len(records - set(heads.get("records") or ()))
+        return max(0, int(heads.get("unread") or 0) - unread - more)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,11 @@ class Unread:
     """Whether its file is one for checkpoints, and nothing else was found in it: then it hides no attempt."""
 
     @property
+    def of_a_log(self) -> bool:
+        """Whether it may be a record: a heartbeat is only a hint, and the store's description is no part of a run."""
+        return self.log not in {"heartbeat", "store"}
+
+    @property
     def newer_version(self) -> bool:
         """Whether a newer version of the format wrote it (refused, not damaged)."""
         return any(fault.code in {"SP216", "SP217"} for fault in self.faults)

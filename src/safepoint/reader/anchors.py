@@ -21,12 +21,9 @@ from safepoint.core.fault import Fault, Place
 from safepoint.core.finding import Finding
 from safepoint.core.kind import recognise
 from safepoint.core.strictjson import LIMITS, parse
-from safepoint.guard.case import Anchored
-from safepoint.reader.documents import InputRefusedError
 from safepoint.rules import Excerpts
 from safepoint.store import AbsentError, Entry, Store, StoreError, TooLargeError, open_store
 from safepoint.store.errors import shown
-from safepoint.store.opening import local_path
 
 FOLDER = "anchors"
 """Where in a place its anchors lie."""
@@ -35,9 +32,6 @@ LOGS = ("journal", "recovery")
 """The logs that have heads; an anchor's members bear the same names."""
 
 _NUMBERED = re.compile(rf"{FOLDER}/((?!0{{10}})[0-9]{{10}}|[1-9][0-9]{{10,15}})\.json")
-
-_ALIKE = {"s3a": "s3", "gcs": "gs", "abfs": "az", "abfss": "az", "local": "file"}
-"""Protocols that are another name for the same storage."""
 
 _NOTHING: frozenset[str] = frozenset()
 
@@ -69,6 +63,8 @@ class Held:
         found: dict[str, Any] = {log: mark._asdict() for log in LOGS if (mark := getattr(self, log))}
         if self.records:
             found["records"] = sorted(self.records)
+        if self.unread:
+            found["unread"] = self.unread
         if self.deleted:
             found["deleted"] = self.deleted
         return found
@@ -296,36 +292,3 @@ def _add(held: Held, name: str, entry: Mapping[str, Any]) -> Iterator[Fault]:
             if said.sequence == known.sequence:
                 message = f"another digest of record {known.sequence} of the {log} than anchored before"
             yield Fault("SP328", message, pointer.join("runs", name, log))
-
-
-def load_anchored(place: str | os.PathLike[str], run_id: str, storage_options: Mapping[str, Any]) -> Anchored:
-    """What anchors say of one run, for a guard.
-
-    Raises:
-        InputRefusedError: there is none, or something is wrong with them, so that nothing can be judged by them.
-    """
-    found = load_anchors(place, storage_options, run_id=run_id)
-    if not found.sound or found.digest is None:
-        wrong = [finding for finding in found.findings() if finding.severity == "error"]
-        raise InputRefusedError(
-            f"{found.url}: the anchors are not sound, so nothing was judged by them", wrong
-        )
-    return Anchored(found.digest, found.runs.get(run_id, Held()).member())
-
-
-def lie_apart(store: str, place: str) -> bool:
-    """Whether neither of two paths or URLs lies in the other: an anchor in its store is rolled back with it."""
-    one, two = _whole(store), _whole(place)
-    return not (one.startswith(two) or two.startswith(one))
-
-
-def _whole(url: str) -> str:
-    """The one path or URL of a place, with a slash behind it; a file stands for the folder that it is in."""
-    try:
-        path = local_path(url)
-    except StoreError:
-        path = None
-    if path is not None:
-        return os.path.realpath(path).rstrip(os.sep) + os.sep
-    scheme, _, rest = url.partition("://")
-    return f"{_ALIKE.get(scheme.lower(), scheme.lower())}://{rest.rstrip('/')}/"

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Event
-from typing import Any
+from typing import Any, Literal
 
 from safepoint.core.fault import Fault, Place
 from safepoint.core.uri import address_of, leads_outside, path_of
@@ -167,10 +167,9 @@ _WORST_LAST = ("present", "unknown", "missing", "damaged")
 def _status(reference: Reference, came: _Bytes) -> str:
     if isinstance(came.error, AbsentError):
         return "missing"
-    digest, size = reference.get("digest"), reference.get("size")
-    if came.error is not None or not came.digest or digest is None:
+    if came.error is not None or not came.digest or reference.get("digest") is None:
         return "unknown"
-    return "present" if came.digest == digest and size in {None, came.length} else "damaged"
+    return "damaged" if contradiction(reference, came.length, came.digest) else "present"
 
 
 def verify_artifacts(store: Store, run: Run, elsewhere: Elsewhere = NOWHERE) -> Iterator[Fault]:
@@ -204,15 +203,29 @@ def _place(place: Whereabouts | None, error: StoreError) -> Place:
     return Place(place.url, place.key) if place else Place(error.url, error.key)
 
 
+def contradiction(
+    reference: Reference, length: int, digest: str
+) -> tuple[Literal["size", "digest"], str] | None:
+    """Which member of `reference` the bytes do not fit, and what they have instead; None where they fit.
+
+    Args:
+        reference: what a record says of them.
+        length: how many were read; of an artifact that is too long no more than that shows.
+        digest: of what was read.
+    """
+    size, expected = reference.get("size"), reference.get("digest")
+    if size is not None and length != size:
+        return "size", f"{length if length < size else f'more than {size}'} bytes, expected {size}"
+    if expected is not None and digest != expected:
+        return "digest", "another SHA-256 than the record says"
+    return None
+
+
 def _wrong(reference: Reference, came: _Bytes, called: str) -> Iterator[tuple[str, str, str]]:
     """Code, member and message of what is wrong with the bytes; a wrong size says all that a digest could."""
-    digest, size = reference.get("digest"), reference.get("size")
     if came.error is not None:
         what = f"nothing bears the name {called}" if called else f"{came.error.url}: {came.error.problem}"
         yield "SP515", "", f"the artifact is not there: {what}"
-    elif size is not None and came.length != size:
-        # of one that is too long no more was read
-        has = f"{came.length}" if came.length < size else f"more than {size}"
-        yield "SP516", "/size", f"the artifact at {called} has {has} bytes, expected {size}"
-    elif digest is not None and came.digest != digest:
-        yield "SP517", "/digest", f"the bytes at {called} have another SHA-256"
+    elif wrong := contradiction(reference, came.length, came.digest):
+        member, has = wrong
+        yield ("SP516" if member == "size" else "SP517"), f"/{member}", f"the artifact at {called} has {has}"

@@ -6,14 +6,18 @@ what the anchors say (``anchors``), and what is wrong with the store by itself (
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from safepoint.core.digest import digest_stored
 from safepoint.core.fault import Fault, Place
+from safepoint.guard.case import Anchored
 from safepoint.model.journal import Unread
 from safepoint.model.record import Record
-from safepoint.reader.anchors import LOGS, Anchors, Held, Mark
+from safepoint.reader.anchors import LOGS, Anchors, Held, Mark, load_anchors
+from safepoint.reader.documents import InputRefusedError
 from safepoint.reader.grouping import Scan
 from safepoint.reader.scan import load_run
 from safepoint.store import AbsentError, Store, StoreError
@@ -71,7 +75,7 @@ def unseen(found: Scan) -> Fault | None:
 
 def _unread(found: Scan) -> list[Unread]:
     unread = found.run.unread if found.run is not None else ()
-    return [text for text in unread if text.log != "heartbeat"]
+    return [text for text in unread if text.of_a_log]
 
 
 def compare(anchors: Anchors, found: Scan, store: Store) -> Iterator[Fault]:
@@ -90,16 +94,14 @@ def compare_loose(anchors: Anchors, found: Sequence[Scan], store: Store) -> Mapp
     """The same for runs that have no folder of their own, by their index in `found`.
 
     What several loose files hold of one run may have come together in several scans, since copies are read by
-    themselves: one that has all that was anchored is enough.
+    themselves. The first is the one that a run is loaded from and judged by (`load_run`): that one must have all that
+    was anchored, whatever lies elsewhere.
     """
-    said: dict[str, tuple[int, list[Fault]]] = {}
+    first: dict[str, int] = {}
     for index, one in enumerate(found):
-        if one.run_id is None or one.run is None:
-            continue
-        faults = list(compare(anchors, one, store))
-        if one.run_id not in said or (said[one.run_id][1] and not faults):
-            said[one.run_id] = index, faults
-    return dict(said.values())
+        if one.run_id is not None and one.run is not None:
+            first.setdefault(one.run_id, index)
+    return {index: list(compare(anchors, found[index], store)) for index in first.values()}
 
 
 def missing(anchors: Anchors, seen: Iterable[str], store: Store) -> Iterator[tuple[str, Fault]]:
@@ -152,6 +154,7 @@ def _compare(held: Held, found: Scan, store: Store) -> Iterator[Fault]:
         if mark is not None:
             yield from _compare_log(held, log, mark, found, logs, store)
     yield from _compare_records(held, found, logs, store)
+    yield from _compare_unread(held, found, logs, store)
 
 
 def _still_deleted(held: Held, found: Scan, store: Store, marker: Record | None) -> Iterator[Fault]:
@@ -166,6 +169,10 @@ def _still_deleted(held: Held, found: Scan, store: Store, marker: Record | None)
 def _accounts(held: Held, marker: Record) -> bool:
     """Whether what a deletion wrote down of a run is what was anchored, or came after it."""
     heads = marker.value["heads"]
+    if held.records:
+        return False  # no head stands for them, and a run without numbers is never deleted
+    if _seen(held).vanished(heads["journal"]["sequence"], heads["recovery"]["sequence"], set(), 0):
+        return False
     for log in LOGS:
         mark = getattr(held, log)
         if mark is not None:
@@ -238,6 +245,23 @@ def _compare_records(held: Held, found: Scan, logs: Logs, store: Store) -> Itera
         yield Fault("SP326", message, place=_first(found, store))
 
 
+def _compare_unread(held: Held, found: Scan, logs: Logs, store: Store) -> Iterator[Fault]:
+    if not held.unread or unseen(found) is not None:
+        return
+    journal, recovery = (max(digests, default=0) for digests in (logs.journal, logs.recovery))
+    vanished = _seen(held).vanished(journal, recovery, logs.records, damaged(found))
+    if vanished:
+        what = "a text" if vanished == 1 else f"{vanished} texts"
+        message = (
+            f"anchor {held.anchor} has seen {what} that could not be read; gone, and no record came instead"
+        )
+        yield Fault("SP325", message, place=_first(found, store))
+
+
+def _seen(held: Held) -> Anchored:
+    return Anchored("", held.member())
+
+
 def _place_of(found: Scan, log: str, number: int) -> Place | None:
     if found.run is None:
         return None
@@ -250,3 +274,33 @@ def _first(found: Scan, store: Store) -> Place:
     if found.in_store and found.run_id is not None:
         return Place(store.url_of(run_prefix(found.run_id)), run_prefix(found.run_id))
     return next(iter(found.texts), Place(store.url))
+
+
+def load_anchored(
+    place: str | os.PathLike[str], storage_options: Mapping[str, Any], run_id: str, store: Store
+) -> Anchored:
+    """What anchors say of one run, and what contradicts them in the description of its store, for a guard.
+
+    Args:
+        place: as in `load_anchors`.
+        storage_options: of that place.
+        run_id: which run.
+        store: where it lies.
+
+    Raises:
+        InputRefusedError: there is none, or something is wrong with them, so that nothing can be judged by them.
+        StoreError: the store's description cannot be read.
+    """
+    found = load_anchors(place, storage_options, run_id=run_id)
+    if not found.sound or found.digest is None:
+        wrong = [finding for finding in found.findings() if finding.severity == "error"]
+        raise InputRefusedError(
+            f"{found.url}: the anchors are not sound, so nothing was judged by them", wrong
+        )
+    changed = compare_document(found, store)
+    return Anchored(
+        found.digest,
+        found.runs.get(run_id, Held()).member(),
+        (changed,) if changed else (),
+        f"anchor {found.sequence} of {found.created or 'no known time'}",
+    )

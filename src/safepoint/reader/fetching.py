@@ -12,7 +12,14 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any, cast
 
 from safepoint.model.run import Run
-from safepoint.reader.artifacts import NOWHERE, Reference, hidden_ids, locate, retracted_artifacts
+from safepoint.reader.artifacts import (
+    NOWHERE,
+    Reference,
+    contradiction,
+    hidden_ids,
+    locate,
+    retracted_artifacts,
+)
 from safepoint.rules.timeline import artifact_references
 from safepoint.store import AbsentError, CorruptError, OutsideStoreError, Store, StoreError, UnsupportedError
 from safepoint.store.elsewhere import Elsewhere
@@ -81,22 +88,14 @@ def open_verified(
             if size is not None and length > size:
                 break
             spool.write(piece)
-        if problem := _wrong(reference, length, f"sha256:{content.hexdigest()}"):
+        if wrong := contradiction(reference, length, f"sha256:{content.hexdigest()}"):
+            problem = f"artifact {name!r} has {wrong[1]}"
             raise CorruptError(place.url, problem, place.key)  # noqa: TRY301 - whatever is raised, the file is closed
         spool.seek(0)
     except BaseException:
         spool.close()
         raise
     return spool
-
-
-def _wrong(reference: Reference, length: int, digest: str) -> str:
-    """What keeps bytes of this length and digest from being the promised ones; empty if nothing does."""
-    name, size = reference.get("artifactId"), reference.get("size")
-    if size is not None and length != size:
-        has = f"{length}" if length < size else f"more than {size}"
-        return f"artifact {name!r} has {has} bytes, expected {size}"
-    return "" if digest == reference["digest"] else f"the bytes of artifact {name!r} have another SHA-256"
 
 
 def open_artifact(

@@ -47,7 +47,7 @@ def load(store: Store, run_id: str) -> Scan:
     """
     from difflib import get_close_matches
 
-    _require_one(store)
+    require_one(store)
     try:
         encode_segment(run_id)
     except ValueError as error:
@@ -72,10 +72,16 @@ def scan_store(store: Store) -> Iterator[Scan]:
         SeveralStoresError: `store` is a folder of stores.
         StoreError: the store cannot be read.
     """
-    _require_one(store)
+    require_one(store)
     return scan(Input(store, None, named=False))
 
 
-def _require_one(store: Store) -> None:
+def require_one(store: Store) -> None:
+    """Refuse a folder of stores.
+
+    Raises:
+        SeveralStoresError: it is one.
+        StoreError: it cannot be listed.
+    """
     if below := stores_below(store):
         raise SeveralStoresError(store.url, map(store.url_of, below))

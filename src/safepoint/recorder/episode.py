@@ -20,17 +20,29 @@ from safepoint.model.episodes import TRANSITIONS, fold_episodes
 from safepoint.model.record import Record
 from safepoint.model.run import Run
 from safepoint.recorder.errors import IllegalRecord, RecorderError
-from safepoint.recorder.log import Clock, Log
-from safepoint.store import Store, StoreError
+from safepoint.recorder.log import Log
+from safepoint.store import StoreError
 from safepoint.store.layout import recovery_key
 
 
 class RecoveryLog(Log):
     """The run's second chain, for the records of recoveries."""
 
-    def __init__(self, store: Store, run_id: str, *, nonce: str, clock: Clock) -> None:
-        super().__init__(store, run_id, recovery_key, nonce=nonce, clock=clock)
+    def __init__(self, journal: Log) -> None:
+        """The chain beside `journal`, of the same run and by the same writer."""
+        super().__init__(
+            journal.store, journal.run_id, recovery_key, nonce=journal.nonce, clock=journal.clock
+        )
+        self._journal = journal
         self._of_episode: dict[str, list[Record]] = {}
+
+    @property
+    def held(self) -> bool:
+        """Whether the journal is: they are packed and deleted together."""
+        return self._journal.held
+
+    def _has_begun(self) -> bool:
+        return True
 
     def learn(self, record: Record) -> None:
         """Keep the record with its episode."""

@@ -47,6 +47,10 @@ class StaleDecision(RecorderError):
     """The journal went on, or time did, between the guard's decision and the claim: judge again."""
 
 
+class PutAway(RecorderError):
+    """The run was packed or deleted while this process stood still: what it knows of the journal is only a part."""
+
+
 class Fenced(RecorderError):
     """A higher epoch was claimed: this writer no longer owns the run and must stop."""
 

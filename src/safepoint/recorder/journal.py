@@ -18,9 +18,18 @@ from safepoint.model.journal import ENDED
 from safepoint.model.ledger import fold_ledger
 from safepoint.model.record import Record
 from safepoint.model.run import Run
-from safepoint.recorder.errors import CancelRequested, Fenced, IllegalRecord, RecorderError, RunEnded
-from safepoint.recorder.log import Build, Clock, Log
-from safepoint.store import Store
+from safepoint.reader import load_run
+from safepoint.recorder.errors import (
+    CancelRequested,
+    Fenced,
+    IllegalRecord,
+    PutAway,
+    RecorderError,
+    RunEnded,
+    Unclear,
+)
+from safepoint.recorder.log import Build, Clock, Log, tries
+from safepoint.store import Store, StoreError
 from safepoint.store.layout import journal_key
 
 
@@ -64,6 +73,46 @@ class Journal(Log):
     def lapses_at(self) -> int:
         """When this owner's lease lapses by its own clock (others wait longer, for the skew), in nanoseconds."""
         return self.last_sign + self._ttl
+
+    @property
+    def held(self) -> bool:
+        """Whether this process owns the run, and its lease is live."""
+        owned = self.epoch > 0 and self._seen_epoch == self.epoch and not self._released
+        return owned and self.clock() < self.lapses_at
+
+    def confirm(self, record: Record) -> None:
+        """Make sure, where no lease of this process has kept others away, that `record` is the run's record.
+
+        Between the last look and the write the process may have stood still for long: others may have gone on, ended
+        the run, and packed or deleted it, so that its numbers are free again. Record 1 would be gone then.
+        """
+        number = record.sequence
+        if number == 1 or self.held:
+            return
+        for _ in tries():
+            try:
+                if self.store.exists(journal_key(self.run_id, 1)):
+                    return
+                run = load_run(self.store, self.run_id).run
+            except StoreError:
+                continue
+            if run is not None and run.deleted is not None:
+                raise PutAway(
+                    f"run {self.run_id} was deleted while record {number} was written: it is of no use"
+                )
+            if run is None or run.unread:
+                continue  # somebody is moving the records at this moment
+            there = {known.digest for known in run.records if known.sequence == number}
+            if {record.digest} == there and not any(fault.code == "SP302" for fault in run.faults):
+                return
+            raise PutAway(
+                f"run {self.run_id} went on and was packed while this process stood still: its record {number} is "
+                f"another one, and what was written here counts for nothing; remove {record.place.url}"
+            )
+        raise Unclear(
+            f"run {self.run_id}: record {number} was written, and the store did not say whether the run is still in "
+            "its place; try again when it answers"
+        )
 
     def learn(self, record: Record) -> None:
         """Fold one more record."""

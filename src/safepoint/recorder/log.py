@@ -1,6 +1,7 @@
 """One numbered chain of objects in a store, and the protocol by which this process appends to it (SPEC.md#commit).
 
-Decided here: which number is tried, what an unclear answer means, and that a lost number is followed by reading on.
+Decided here: which number is tried, what an unclear answer means, that a lost number is followed by reading on, and
+that an absent name is the end of the chain only while record 1 of the journal is there (SPEC.md#packing).
 Not decided here: whether a record may follow what was read; the caller's `build` and `judge` say so, each time anew.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from threading import RLock
 from typing import Any
 
@@ -18,9 +19,9 @@ from safepoint.core.timestamp import format_time
 from safepoint.core.version import CURRENT
 from safepoint.model.record import Record
 from safepoint.reader.texts import read_object
-from safepoint.recorder.errors import IllegalRecord, RecorderError, StaleDecision, Unclear
+from safepoint.recorder.errors import IllegalRecord, PutAway, RecorderError, StaleDecision, Unclear
 from safepoint.store import AbsentError, Outcome, Store, StoreError, open_store
-from safepoint.store.layout import parse_key
+from safepoint.store.layout import journal_key, parse_key
 
 Clock = Callable[[], int]
 """Nanoseconds since the Unix epoch."""
@@ -41,6 +42,14 @@ PAUSE = 0.05
 def new_nonce() -> str:
     """128 random bits in hex: who wrote a record."""
     return secrets.token_hex(16)
+
+
+def tries() -> Iterator[int]:
+    """How often to ask for a clear answer: numbers from 0, with a pause before each but the first."""
+    for attempt in range(TRIES):
+        if attempt:
+            time.sleep(PAUSE * 2**attempt)
+        yield attempt
 
 
 def open_at(store: StoreAt) -> Store:
@@ -81,6 +90,14 @@ class Log:
     def judge(self, record: Record) -> None:
         """Raise where `record` may not follow; asked before every try."""
 
+    @property
+    def held(self) -> bool:
+        """Whether nobody may pack or delete the run now, as this process holds its lease, which is live."""
+        return False
+
+    def confirm(self, record: Record) -> None:
+        """Raise where `record`, which was just written, may stand behind a part of the chain only."""
+
     def require_usable(self) -> None:
         """Raise where this process must not go by what it knows of the chain.
 
@@ -99,11 +116,16 @@ class Log:
             )
 
     def read_on(self) -> None:
-        """Read to the head: ask for the next number until it is absent, because a listing alone may be stale."""
+        """Read to the head: ask for the next number until it is absent, because a listing alone may be stale.
+
+        Raises:
+            PutAway: the run was packed or deleted meanwhile, so that an absent name tells nothing.
+        """
         with self.lock:
             self.require_usable()
             while (data := self._slot(self.sequence + 1)) is not None:
                 self.follow([self._read(data)])
+            self._require_there()
 
     def append(self, build: Build, *, only_at: int | None = None) -> Record:
         """Write the record that `build` makes, behind the last record of the chain.
@@ -114,6 +136,7 @@ class Log:
 
         Raises:
             StaleDecision: `only_at` is taken.
+            PutAway: the run was packed or deleted meanwhile.
             Unclear: the store did not say what became of the record.
             RecorderError: from `build` and `judge`.
             StoreError: nothing was written.
@@ -127,7 +150,9 @@ class Log:
                     )
                 record, data = self.draft(build())
                 self.judge(record)
+                self._require_there()
                 if self._try(record, data):
+                    self.confirm(record)
                     self.follow([record])
                     return record
                 self.read_on()
@@ -159,12 +184,25 @@ class Log:
             raise IllegalRecord(f"this {kind} record does not fit the format", reading.faults)
         return reading.record, data
 
+    def _require_there(self) -> None:
+        """Raise where the run is not in its place any more: record 1 is the first to go and the last to come back.
+
+        It costs a request. The owner need not ask: a run whose lease is live is neither packed nor deleted.
+        """
+        if not self.held and self._has_begun() and not self.store.exists(journal_key(self.run_id, 1)):
+            raise PutAway(
+                f"run {self.run_id}: record 1 of its journal is gone: it was packed or deleted meanwhile, and nothing "
+                f"was written; look with safepoint show {self.store.url} --run {self.run_id}"
+            )
+
+    def _has_begun(self) -> bool:
+        """Whether there is a record 1 as far as this process knows."""
+        return self.sequence > 0
+
     def _try(self, record: Record, data: bytes) -> bool:
         """Whether the number is ours now; False: it is another's."""
         number = self.sequence + 1
-        for attempt in range(TRIES):
-            if attempt:
-                time.sleep(PAUSE * 2**attempt)
+        for attempt in tries():
             try:
                 outcome = self.store.put_if_absent(record.place.key, data)
             except StoreError:

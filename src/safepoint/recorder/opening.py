@@ -159,6 +159,7 @@ def resume_run(
             decision, and nothing was written.
         IllegalRecord: no reader would accept the claim or the episode; nothing was written.
         StaleDecision: somebody else was faster, or the decision's time is over; try again from the start.
+        PutAway: the run was packed or deleted meanwhile; nothing may be done by this decision.
         InputRefusedError: facts, policy or request are not sound; nothing was judged by them.
         ValueError: one of `allow_artifact_schemes` is no scheme that could be read from.
         AbsentError: the store holds no such run.
@@ -180,10 +181,9 @@ def resume_run(
         raise ResumeRefused(decision)
     head = require_claimable(run)
     _require_layout(opened)
-    writer = nonce()
-    journal = Journal(opened, run_id, nonce=writer, clock=clock)
+    journal = Journal(opened, run_id, nonce=nonce(), clock=clock)
     journal.follow(run.records)
-    log = RecoveryLog(opened, run_id, nonce=writer, clock=clock)
+    log = RecoveryLog(journal)
     log.follow(run.recovery)
     seconds = settings.lease_seconds if ttl_seconds is None else ttl_seconds
     episode = Episode(

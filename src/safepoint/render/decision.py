@@ -53,6 +53,8 @@ class Asked:
     policy_file: str | None = None
     request: Mapping[str, Any] | str | None = None
     """The request document, or where it is."""
+    anchor: str | None = None
+    """What the newest anchor that was consulted is called."""
     saved: Mapping[str, str] = field(default_factory=dict)
     """The guard context of the checkpoint that the decision starts from."""
     silent: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -378,4 +380,6 @@ def _basis(document: Mapping[str, Any], asked: Asked, screen: Screen) -> Iterato
     until = f"; valid until {short(document['validUntil'])}" if document["validUntil"] else ""
     if any(reason["code"] == "SP717" for reason in document["reasons"]):
         stands, epoch = "deleted.json alone", "no records"
+    elif digest := basis.get("anchorDigest"):
+        epoch += f", and {plain(asked.anchor or 'an anchor')} ({digest[:19]}…)"
     yield screen.paint(f"stands on {stands}, {epoch}{until}", "dim")

@@ -67,6 +67,11 @@ def code(code_id: str) -> Code:
     return Code(code_id, found.NAME, found.SEVERITY, found.SECTION, (found.__doc__ or "").strip())
 
 
+def name_of(code_id: str) -> str:
+    """The name of a code, such as ``sequence-gap``."""
+    return code(code_id).name
+
+
 def codes() -> tuple[Code, ...]:
     """Every code, by number."""
     return tuple(code(code_id) for code_id in sorted(_names()))

@@ -8,16 +8,20 @@ a minute before it asks again, so each call is asked for once: the store itself 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, Literal
+from typing import Any
 
 from safepoint.store.client import Item
-from safepoint.store.generic import LoopClient, statuses_of
+from safepoint.store.generic import LoopClient, code_of, statuses_of
 from safepoint.store.s3 import split
 
 _ONCE: dict[str, Any] = {"retry_total": 0, "connection_timeout": 10, "read_timeout": 30}
 _BLOCK = 1 << 20
 _END = object()
+
+# its client warns of each answer that was cut off, which is then asked for again
+logging.getLogger("azure").addHandler(logging.NullHandler())
 
 
 class AzureClient(LoopClient):
@@ -49,21 +53,14 @@ class AzureClient(LoopClient):
 
         yield from self._each(self._wait(begin()))
 
-    def kind(self, path: str) -> Literal["file", "folder"] | None:
-        container, blob = split(path)
-        if blob:
-            try:
-                found = self._wait(self._blob(path).get_blob_properties(**_ONCE))
-            except Exception as error:
-                if 404 not in statuses_of(error):
-                    raise
-            else:
-                return "folder" if _is_folder(found) else "file"
-        one = self._container(container).list_blobs(
-            name_starts_with=f"{blob}/" if blob else None, results_per_page=1, **_ONCE
-        )
-        found = next(self._each(one), None)
-        return "folder" if found is not None or not blob else None
+    def _is_object(self, path: str) -> bool:
+        try:
+            found = self._wait(self._blob(path).get_blob_properties(**_ONCE))
+        except Exception as error:
+            if 404 not in statuses_of(error):
+                raise
+            return False
+        return not _is_folder(found)
 
     def children(self, path: str) -> Iterator[Item]:
         if not path:
@@ -94,7 +91,7 @@ class AzureClient(LoopClient):
             self._upload(path, data, overwrite=False)
         except Exception as error:
             # 409 with this code, or 412: somebody else's object bears the name
-            if 412 in statuses_of(error) or _code(error) == "BlobAlreadyExists":
+            if 412 in statuses_of(error) or code_of(error) == "BlobAlreadyExists":
                 return False
             raise
         return True
@@ -103,7 +100,7 @@ class AzureClient(LoopClient):
         self._upload(path, data, overwrite=True)
 
     def _upload(self, path: str, data: bytes, *, overwrite: bool) -> None:
-        self._wait(self._blob(path).upload_blob(data, overwrite=overwrite, **_ONCE))
+        self._wait(self._blob(path).upload_blob(data, overwrite=overwrite, **_ONCE), len(data))
 
     def delete(self, path: str) -> None:
         try:
@@ -131,8 +128,3 @@ class AzureClient(LoopClient):
 def _is_folder(found: Any) -> bool:
     """A folder of an account with a hierarchical namespace is listed as a blob."""
     return (getattr(found, "metadata", None) or {}).get("hdi_isfolder") == "true"
-
-
-def _code(error: Exception) -> str:
-    code = getattr(error, "error_code", "")
-    return str(getattr(code, "value", code) or "")

@@ -36,8 +36,6 @@ class Client(ABC):
     """The library: ``fsspec`` or ``obstore``."""
     parallel: int = 1
     """How many `fetch` may be under way at once."""
-    patient: bool = False
-    """Whether the library itself asks again after a failure that may pass."""
     flat: bool = False
     """Whether `below` is one paged listing, and not a request for each folder."""
 
@@ -67,7 +65,8 @@ class Client(ABC):
     def create(self, path: str, data: bytes) -> bool:
         """Writes an object whole if its name is free; False where the backend says that it is taken.
 
-        One request, or several of which only the last makes the object appear. Any exception leaves open what happened.
+        One request, or several of which only the last makes the object appear: a library that asked again by itself
+        would take its own object for somebody else's. Any exception leaves open what happened.
         """
         raise NotImplementedError
 

@@ -73,15 +73,11 @@ def _fast(
     """The client of obstore, and the path in it, where that is installed, knows all of `options` and may be used."""
     problem = f"obstore knows no {protocol} storage"
     if protocol in _LIBRARIES:
-        try:
-            from safepoint.store.obstores import ObstoreClient
-        except ImportError:
-            problem = "obstore is not installed"
-        else:
-            authority, _, rest = main.partition("://")[2].partition("/")
-            mine = _of_protocol(protocol, options)
-            client = ObstoreClient.open(protocol, authority, mine, strict=strict)
-            return None if client is None else (client, "/".join((authority.partition("@")[0], rest)))
+        from safepoint.store.obstores import ObstoreClient
+
+        authority, _, rest = main.partition("://")[2].partition("/")
+        client = ObstoreClient.open(protocol, authority, _of_protocol(protocol, options), strict=strict)
+        return None if client is None else (client, "/".join((authority.partition("@")[0], rest)))
     if strict:
         raise UnsupportedError(url, problem, remedy="leave driver=obstore out, or install safepoint[fast]")
     return None
@@ -146,14 +142,30 @@ def _arguments(url: str, protocol: str, options: Mapping[str, Any], *, chained: 
         from safepoint.store.s3 import options_of
 
         mine = options_of(mine)
+    if protocol in {"http", "https"}:
+        mine["client_kwargs"] = {"timeout": _patience(), **mine.get("client_kwargs", {})}
     return {**mine, **fresh}
 
 
+def _patience() -> Any:
+    """How long the web may be silent; without this, for ever."""
+    from aiohttp import ClientTimeout
+
+    return ClientTimeout(sock_connect=10, sock_read=30)
+
+
 def _of_protocol(protocol: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options for one protocol: those under its name win over those for all."""
-    every = {name: value for name, value in options.items() if name not in _LIBRARIES}
-    own = options.get(protocol)
-    return {**every, **(own if isinstance(own, Mapping) else {})}
+    """The options for one protocol: those under its name, or another name of it, win over those for all."""
+    from fsspec.registry import known_implementations
+
+    named = {
+        name: value
+        for name, value in options.items()
+        if isinstance(value, Mapping) and name in known_implementations
+    }
+    mine = {protocol, *(name for name, library in _LIBRARIES.items() if library == _LIBRARIES.get(protocol))}
+    own = {name: value for known in named.keys() & mine for name, value in named[known].items()}
+    return {**{name: value for name, value in options.items() if name not in named}, **own}
 
 
 def _require_known(url: str) -> None:

@@ -8,18 +8,26 @@ from __future__ import annotations
 
 import re
 
-_USER = re.compile(r"(?<=://)[^/@]+@")
+_USER = re.compile(r"(?<=://)[^/?#]*@")
+_PASSWORD = re.compile(r"(?<=://)[^/?#@]*:(?!\d+(?:[/?#]|$))[^?#]*@")
+"""A user with a password, which may hold a slash as keys of S3 do; a port is none."""
 _QUERY = re.compile(r"(?s)\?.*?(?=::|$)")
-_AT_IS_NO_USER = ("abfs", "wasb", "github:")  # container@account, org:repo@ref
+_SIGNATURE = re.compile(r"(?i)(?<=[?&])((?:[a-z-]*(?:sig|signature|token|credential|secret))=)[^&:]*")
+_AT_IS_NO_USER = re.compile(r"(?i)(?:abfss?|wasbs?)://[^:]*@|github://")
+"""container@account, org:repo@ref"""
 
 
 def shown(url: str) -> str:
     """`url` as it may be printed: without passwords and signatures, and always encodable as UTF-8."""
     if "://" in url:
-        if not url.startswith(_AT_IS_NO_USER):
-            url = _USER.sub("***@", url)
-        if "http://" in url or "https://" in url:
-            url = _QUERY.sub("?***", url)
+        lower = url.lower()
+        if not _AT_IS_NO_USER.match(url):
+            url = _USER.sub("***@", _PASSWORD.sub("***@", url))
+        url = (
+            _QUERY.sub("?***", url)
+            if "http://" in lower or "https://" in lower
+            else _SIGNATURE.sub(r"\1***", url)
+        )
     # a file name that is not UTF-8 reaches Python as lone surrogates, which no report could be written with
     return url.encode("utf-8", "backslashreplace").decode("utf-8")
 
@@ -50,6 +58,10 @@ class AbsentError(StoreError):
     """The backend answered, and says that nothing is there."""
 
     remedy = "check the name"
+
+
+class NoBucketError(AbsentError):
+    """There is not even the bucket, or container, that the objects would lie in."""
 
 
 class DeniedError(StoreError):

@@ -8,15 +8,14 @@ fixed boundary that a body may contain, its listings are kept in memory, and it 
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import BytesIO
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote
 
 from safepoint.store.client import Item
-from safepoint.store.generic import LoopClient, statuses_of
+from safepoint.store.generic import LoopClient
 from safepoint.store.s3 import split
 
 _PIECE = 8 << 20
@@ -28,33 +27,53 @@ def prepare() -> None:
     """What must be so before gcsfs is imported."""
     # its other class asks each bucket by gRPC first, which costs half a minute where nobody answers that
     os.environ.setdefault("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
-    # it logs a lost race as an error with its whole request
-    logging.getLogger("gcsfs").addHandler(logging.NullHandler())
+
+
+class AnswerError(Exception):
+    """An answer that is none to what was asked."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
 
 
 class GcsClient(LoopClient):
     """Google Cloud Storage."""
 
-    async def _ask(self, method: str, url: str, **more: Any) -> tuple[Any, bytes]:
-        """The headers and the body of one answer, asked for once: the store itself asks again."""
-        ask = type(self._fs)._request.__wrapped__  # noqa: SLF001 - the one way past its own retries
-        _, headers, _, body = await ask(self._fs, method, url, **more)
-        return headers, body
+    async def _ask(
+        self, method: str, url: str, headers: Mapping[str, str] | None = None, data: Any = None, **query: Any
+    ) -> bytes:
+        """The body of one answer, with gcsfs's session and credentials, and none of its own retries."""
+        from aiohttp import ClientTimeout
+
+        fs = self._fs
+        await fs._set_session()  # noqa: SLF001 - as its own requests begin
+        async with fs.session.request(
+            method,
+            url if url.startswith("http") else fs.base + url,
+            params=fs._get_params(query),  # noqa: SLF001 - adds who pays
+            headers=fs._get_headers(headers),  # noqa: SLF001 - adds the token
+            data=data,
+            timeout=ClientTimeout(sock_connect=10, sock_read=30),
+        ) as answer:
+            if answer.status >= 400:
+                raise AnswerError(answer.status)
+            return bytes(await answer.read())
 
     def _json(self, method: str, url: str, **more: Any) -> dict[str, Any]:
         import orjson
 
-        answer: dict[str, Any] = orjson.loads(self._wait(self._ask(method, url, **more))[1])
+        answer: dict[str, Any] = orjson.loads(self._wait(self._ask(method, url, **more)))
         return answer
 
     async def _fetch(self, path: str, limit: int | None) -> bytes:
         url = self._url(path)
         if limit is None:
-            return (await self._ask("GET", url))[1]
+            return await self._ask("GET", url)
         try:
-            return (await self._ask("GET", url, headers={"Range": f"bytes=0-{limit}"}))[1]
-        except Exception as error:
-            if 416 not in statuses_of(error):  # an empty object has no such range
+            return await self._ask("GET", url, {"Range": f"bytes=0-{limit}"})
+        except AnswerError as error:
+            if error.status != 416:  # an empty object has no such range
                 raise
             return b""
 
@@ -64,25 +83,22 @@ class GcsClient(LoopClient):
         url, size = f"{self._url(path)}&generation={about['generation']}", int(about["size"])
         for start in range(0, size, _PIECE):
             wanted = f"bytes={start}-{min(start + _PIECE, size) - 1}"
-            yield self._wait(self._ask("GET", url, headers={"Range": wanted}))[1]
+            yield self._wait(self._ask("GET", url, {"Range": wanted}))
 
-    def kind(self, path: str) -> Literal["file", "folder"] | None:
-        bucket, key = split(path)
-        if key:
-            try:
-                self._json("GET", self._about(path))
-            except Exception as error:
-                if not _absent(error):
-                    raise
-            else:
-                return "file"
-        page = self._page(bucket, f"{key}/" if key else "", maxResults=1)
-        return "folder" if page.get("items") or page.get("prefixes") or not key else None
+    def _is_object(self, path: str) -> bool:
+        try:
+            self._wait(self._ask("GET", self._about(path)))
+        except AnswerError as error:
+            if error.status != 404:
+                raise
+            return False
+        return True
 
     def children(self, path: str) -> Iterator[Item]:
         if not path:
-            for info in self._fs.ls("", detail=True):
-                yield Item(str(info["name"]).strip("/"), None, folder=True)
+            for page in self._paged("b", project=self._fs.project, fields="nextPageToken,items(name)"):
+                for found in page.get("items", ()):
+                    yield Item(found["name"], None, folder=True)
             return
         bucket, key = split(path)
         for page in self._pages(bucket, f"{key}/" if key else "", delimiter="/"):
@@ -98,8 +114,8 @@ class GcsClient(LoopClient):
     def create(self, path: str, data: bytes) -> bool:
         try:
             self._upload(path, data, ifGenerationMatch="0")
-        except Exception as error:
-            if _TAKEN in statuses_of(error):
+        except AnswerError as error:
+            if error.status == _TAKEN:
                 return False
             raise
         return True
@@ -110,8 +126,8 @@ class GcsClient(LoopClient):
     def delete(self, path: str) -> None:
         try:
             self._wait(self._ask("DELETE", self._about(path)))
-        except Exception as error:
-            if not _absent(error):
+        except AnswerError as error:
+            if error.status != 404:
                 raise
 
     def _upload(self, path: str, data: bytes, **condition: str) -> None:
@@ -127,15 +143,17 @@ class GcsClient(LoopClient):
         body = b"%bContent-Type: application/octet-stream\r\n\r\n%b\r\n--%b--" % (head, data, mark)
         url = f"{self._fs._location}/upload/storage/v1/b/{quote(bucket)}/o"  # noqa: SLF001 - where its own uploads go
         headers = {"Content-Type": f'multipart/related; boundary="{mark.decode()}"'}
-        self._json("POST", url, uploadType="multipart", headers=headers, data=BytesIO(body), **condition)
-
-    def _page(self, bucket: str, prefix: str, **more: Any) -> dict[str, Any]:
-        fields = "nextPageToken,prefixes,items(name,size)"
-        return self._json("GET", f"b/{quote(bucket)}/o", prefix=prefix, fields=fields, **more)
+        # its answer describes the object, which nobody needs: one that cannot be parsed would only be unclear
+        upload = self._ask("POST", url, headers, BytesIO(body), uploadType="multipart", **condition)
+        self._wait(upload, len(data))
 
     def _pages(self, bucket: str, prefix: str, **more: Any) -> Iterator[dict[str, Any]]:
+        fields = "nextPageToken,prefixes,items(name,size)"
+        return self._paged(f"b/{quote(bucket)}/o", prefix=prefix, fields=fields, **more)
+
+    def _paged(self, url: str, **more: Any) -> Iterator[dict[str, Any]]:
         while True:
-            page = self._page(bucket, prefix, **more)
+            page = self._json("GET", url, **more)
             yield page
             if not page.get("nextPageToken"):
                 return
@@ -149,10 +167,6 @@ class GcsClient(LoopClient):
         bucket, key = split(path)
         place = f"b/{quote(bucket)}/o/{quote(key, safe='')}"
         return f"{self._fs._location}/download/storage/v1/{place}?alt=media"  # noqa: SLF001 - where its own reads go
-
-
-def _absent(error: Exception) -> bool:
-    return isinstance(error, FileNotFoundError) or 404 in statuses_of(error)
 
 
 def _items(bucket: str, page: dict[str, Any]) -> Iterator[Item]:

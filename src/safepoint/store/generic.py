@@ -20,6 +20,7 @@ from safepoint.store.errors import (
     AbsentError,
     ConflictError,
     DeniedError,
+    NoBucketError,
     StoreError,
     ThrottledError,
     UnreachableError,
@@ -29,6 +30,15 @@ from safepoint.store.errors import (
 
 _MEMORY = Lock()
 """fsspec's memory is one for the whole process, and so is this."""
+
+_USUAL = 60.0
+"""Seconds that one request may take."""
+
+_LONG = 600.0
+"""Seconds for an object of any size; that nothing comes at all is noticed sooner, by the libraries."""
+
+_SLOWEST = 128 * 2**10
+"""Bytes in a second of the slowest line that is waited for."""
 
 _BUSY = frozenset({"SlowDown", "ServerBusy", "TooManyRequests", "RequestLimitExceeded"})
 """Error codes of S3 and Azure that ask for patience."""
@@ -85,7 +95,7 @@ class FsspecClient(Client):
         ):
             return DeniedError, f"access denied ({what})", ""
         if statuses:
-            return _by_status(statuses[-1], {code_of(cause) for cause in causes})
+            return kind_of(statuses[-1], {code_of(cause) for cause in causes})
         if isinstance(error, FileNotFoundError | NotADirectoryError):
             # fsspec's HTTP file system reports any failure as a missing file; the cause tells
             if isinstance(causes[-1], FileNotFoundError | NotADirectoryError | KeyError):
@@ -116,31 +126,58 @@ class MemoryClient(FsspecClient):
 
 
 class LoopClient(FsspecClient):
-    """An asynchronous file system, whose requests run side by side on fsspec's own thread."""
+    """An object store by an asynchronous file system, whose requests run side by side on fsspec's own thread.
+
+    Each is asked for once, as the store itself asks again, and ends after a time: the libraries have waits without one.
+    """
 
     parallel = 48
     flat = True
 
     def fetch(self, path: str, limit: int | None = None) -> Future[bytes]:
-        return self._begin(self._fetch(path, limit))
+        return self._begin(self._fetch(path, limit), _LONG)
+
+    def kind(self, path: str) -> Literal["file", "folder"] | None:
+        if "/" not in path:
+            next(self.below(path), None)  # raises where there is no such bucket
+            return "folder"
+        if self._is_object(path):
+            return "file"
+        return "folder" if next(self.below(path), None) else None
+
+    def _is_object(self, path: str) -> bool:
+        raise NotImplementedError
 
     async def _fetch(self, path: str, limit: int | None) -> bytes:
         raise NotImplementedError
 
-    def _begin(self, coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
+    def _begin(self, coroutine: Coroutine[Any, Any, Any], seconds: float = _USUAL) -> Future[Any]:
         import asyncio
 
-        return asyncio.run_coroutine_threadsafe(coroutine, self._fs.loop)
+        return asyncio.run_coroutine_threadsafe(asyncio.wait_for(coroutine, seconds), self._fs.loop)
 
-    def _wait(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        return self._begin(coroutine).result()
+    def _wait(self, coroutine: Coroutine[Any, Any, Any], size: int = 0) -> Any:
+        """What it comes to; `size` bytes that have to be sent give it more time."""
+        return self._begin(coroutine, _USUAL + size / _SLOWEST).result()
+
+    def explain(self, error: Exception) -> tuple[type[StoreError], str, str]:
+        """As every file system; but absent is only what the backend has answered so.
+
+        A file that is missing may as well be one of this machine, which its credentials were to come from.
+        """
+        kind, problem, remedy = super().explain(error)
+        if issubclass(kind, AbsentError) and not statuses_of(error):
+            remedy = "check the credentials, and the files and programs that they come from"
+            return UnreachableError, "a file or program of this machine is missing", remedy
+        return kind, problem, remedy
 
 
-def _by_status(status: int, codes: set[str]) -> tuple[type[StoreError], str, str]:
+def kind_of(status: int, codes: set[str]) -> tuple[type[StoreError], str, str]:
+    """What an answer of an object store means, by its HTTP status and the error codes in it."""
     if status in {401, 403}:
         return DeniedError, f"access denied (status {status})", ""
     if "NoSuchBucket" in codes or "ContainerNotFound" in codes:
-        return AbsentError, "there is no such bucket", "check its name"
+        return NoBucketError, "there is no such bucket", "check its name"
     if status in {404, 410}:
         return AbsentError, "nothing is there", ""
     if status == 429 or codes & _BUSY:
@@ -171,7 +208,7 @@ def status_of(error: BaseException) -> int:
 
 
 def code_of(error: BaseException) -> str:
-    """The error code of S3 or Azure; empty if there is none."""
+    """The error code that S3, GCS or Azure gives; empty if there is none."""
     response = getattr(error, "response", None)
     if isinstance(response, Mapping):
         return str(response.get("Error", {}).get("Code", ""))

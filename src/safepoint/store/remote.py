@@ -1,8 +1,8 @@
 """A store that is not a local disk: object stores, HTTP, archives, memory.
 
-Decided here: what a name in the store means to a backend, when a question is asked again, how far is read ahead, and
-what an unclear answer to a write becomes. Not decided here: how one question is asked (``client`` and the modules that
-implement it), and which of them speaks to a URL (``connecting``).
+Decided here: what a name in the store means to a backend, when a question is asked again, and what an unclear answer
+to a write becomes. Not decided here: how one question is asked (``client`` and the modules that implement it), and which
+of them speaks to a URL (``connecting``).
 """
 
 # ruff: noqa: D102 - the interface is explained in base.py
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from safepoint.store.client import Client, Connection, Item
 from safepoint.store.errors import (
     AbsentError,
     ConflictError,
+    NoBucketError,
     OutsideStoreError,
     StoreError,
     TooLargeError,
@@ -32,17 +32,13 @@ from safepoint.store.errors import (
     without_slash,
 )
 from safepoint.store.layout import parse_key
+from safepoint.store.readahead import read_ahead
 from safepoint.store.urls import is_plain_on_the_web, split_chain
 
 _T = TypeVar("_T")
 
 _PAUSES = (0.1, 0.4, 1.6)
 """Seconds before each time that a question is asked again."""
-
-_AHEAD = 8 * 2**20
-"""Bytes that are asked for ahead of the reader; an object of unknown size counts as `_GUESS`."""
-
-_GUESS = 64 * 2**10
 
 _WEB = frozenset({"http", "https"})
 
@@ -82,46 +78,18 @@ class RemoteStore(Store):
 
     def get_many(self, entries: Iterable[Entry], limit: int | None = None) -> Iterator[bytes | StoreError]:
         client = self._client
-        ahead: deque[tuple[Entry, int, Future[bytes] | None]] = deque()
-        size = 0
-        for entry in entries:
-            expected = _GUESS if entry.size is None else entry.size
-            while ahead and (len(ahead) >= client.parallel or size + expected > _AHEAD):
-                first, of_first, future = ahead.popleft()
-                size -= of_first
-                yield self._arrived(first, future, limit)
-            future = None
-            if self._may_be_asked_for(entry, limit):
-                future = client.fetch(self._path(entry.key), limit)
-            ahead.append((entry, expected, future))
-            size += expected
-        while ahead:
-            first, _, future = ahead.popleft()
-            yield self._arrived(first, future, limit)
 
-    def _arrived(self, entry: Entry, future: Future[bytes] | None, limit: int | None) -> bytes | StoreError:
-        """What became of a question that was asked ahead; one that failed is asked once more, with patience."""
-        try:
-            if future is not None:
-                try:
-                    with self._typed(entry.key):
-                        return self._within(entry.key, future.result(), limit)
-                except (UnreachableError, AbsentError):
-                    pass  # what was just listed and now is missing is asked for again too
-            return self._refused(entry, limit) or self.get(entry.key, limit)
-        except StoreError as error:
-            return error
-
-    def _may_be_asked_for(self, entry: Entry, limit: int | None) -> bool:
-        try:
+        def begin(entry: Entry) -> Future[bytes]:
             self.require_key(entry.key)
-        except OutsideStoreError:
-            return False
-        return limit is None or (entry.size or 0) <= limit
+            if limit is not None and (entry.size or 0) > limit:
+                raise self._too_large(entry.key, limit)
+            return client.fetch(self._path(entry.key), limit)
 
-    def _refused(self, entry: Entry, limit: int | None) -> StoreError | None:
-        too_large = limit is not None and (entry.size or 0) > limit
-        return self._too_large(entry.key, limit) if too_large else None
+        def take(entry: Entry, answer: Future[bytes]) -> bytes:
+            with self._typed(entry.key):
+                return self._within(entry.key, answer.result(), limit)
+
+        return read_ahead(entries, client.parallel, begin, take, lambda entry: self.get(entry.key, limit))
 
     def pieces(self, key: str) -> Iterator[bytes]:
         self.require_key(key)
@@ -181,15 +149,21 @@ class RemoteStore(Store):
         self.require_key(key)
         self._require_claims(key)
         create = self._create_for_one if self.capabilities.assumed else self._client.create
+        unclear = False
         for pause in (*_PAUSES, None):
             try:
-                with self._typed(key):
-                    if create(self._path(key), data):
-                        return Outcome.WON
-            except (UnreachableError, ConflictError):
-                pass  # it may have arrived; what is there tells
-            if (outcome := self._read_back(key, data)) is not None:
-                return outcome
+                try:
+                    with self._typed(key):
+                        if create(self._path(key), data):
+                            return Outcome.WON
+                except (UnreachableError, ConflictError):
+                    unclear = True  # it may have arrived; what is there tells
+                if (outcome := self._read_back(key, data)) is not None:
+                    return outcome
+            except StoreError:
+                if not unclear:
+                    raise
+                return Outcome.UNKNOWN  # an earlier try may have arrived, whatever keeps us from looking now
             if pause is not None:
                 time.sleep(pause)  # nothing bears the name, or nobody can tell: the same bytes, the same name
         return Outcome.UNKNOWN
@@ -319,10 +293,18 @@ class RemoteStore(Store):
             return next(items, None), items
 
         first, items = self._patiently(folder, begin)
-        if first is not None:
+        return iter(()) if first is None else self._rest(folder, first, items)
+
+    def _rest(self, folder: str, first: Item, items: Iterator[Item]) -> Iterator[Item]:
+        try:
             with self._typed(folder):
                 yield first
                 yield from items
+        except AbsentError as error:
+            # what has begun and breaks off is not whole, whatever the reason
+            raise UnreachableError(
+                self.url_of(folder), f"the listing broke off ({error.problem})", folder
+            ) from None
 
     def _walk(self, prefix: str, depth: int | None = None) -> Iterator[Entry | str]:
         """Everything below a folder, sorted by key; each folder before what it holds."""
@@ -336,26 +318,30 @@ class RemoteStore(Store):
 
     def _scan(self, folder: str) -> _Listing:
         """What lies directly in a folder, sorted by key; a folder in it as its key with a slash behind it."""
+        try:
+            items = self._listing(folder, self._client.children)
+        except AbsentError as error:
+            if not folder or isinstance(error, NoBucketError):
+                raise
+            return []
         found: dict[str, Entry | str] = {}
         empty = True
-        try:
-            for item in self._listing(folder, self._client.children):
-                empty = False
-                key = self._key(item.path)
-                # some backends list the folder itself, a marker for it, or links that lead elsewhere
-                if not key.startswith(folder) or len(key) == len(folder) or "/" in key[len(folder) :]:
-                    continue
-                if item.path.endswith("/") or _is_temporary(key[len(folder) :]):
-                    continue
-                if item.folder:
-                    name = key + "/"
-                    found[name] = Entry(key, None, _odd(key)) if why_no_key(key) else name
-                else:
-                    found[key] = Entry(key, item.size, _odd(key))
-        except AbsentError:
-            if not folder:
-                raise
-        if empty and not folder and self._client.flat:  # it has no folders that could be there and hold nothing
+        for item in items:
+            empty = False
+            key = self._key(item.path)
+            # some backends list the folder itself, a marker for it, or links that lead elsewhere
+            if not key.startswith(folder) or len(key) == len(folder) or "/" in key[len(folder) :]:
+                continue
+            if item.path.endswith("/") or _is_temporary(key[len(folder) :]):
+                continue
+            if item.folder:
+                name = key + "/"
+                found[name] = Entry(key, None, _odd(key)) if why_no_key(key) else name
+            else:
+                found[key] = Entry(key, item.size, _odd(key))
+        if (
+            empty and not folder and self._client.flat
+        ):  # it has no folders that could be there and hold nothing
             raise AbsentError(self.url, "nothing is there")
         return [found[key] for key in sorted(found)]
 
@@ -363,7 +349,7 @@ class RemoteStore(Store):
 
     def _patiently(self, key: str, ask: Callable[[], _T]) -> _T:
         """The answer to a question that may be asked again without harm."""
-        for pause in () if self._client.patient else _PAUSES:
+        for pause in _PAUSES:
             try:
                 with self._typed(key):
                     return ask()

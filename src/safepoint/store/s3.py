@@ -9,7 +9,7 @@ before each read, keeps whole listings in memory, and takes a lost race for an I
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
 from safepoint.store.client import Item
 from safepoint.store.errors import UnsupportedError
@@ -23,7 +23,7 @@ _TAKEN = 412
 
 
 def options_of(options: dict[str, Any]) -> dict[str, Any]:
-    """`options` for s3fs, with more connections, and with fewer tries: the store itself asks again."""
+    """`options` for s3fs, with more connections, and with one try: the store itself asks again."""
     config = {
         "max_pool_connections": _CONNECTIONS,
         "retries": {"total_max_attempts": 1},  # the first one counted
@@ -52,36 +52,38 @@ class S3Client(LoopClient):
         finally:
             body.close()
 
+    def _call(self, method: str, size: int = 0, **arguments: Any) -> dict[str, Any]:
+        call = self._fs._call_s3(method, **arguments, **self._fs.req_kw)  # noqa: SLF001 - its public form waits for ever
+        answer: dict[str, Any] = self._wait(call, size)
+        return answer
+
     def pieces(self, path: str) -> Iterator[bytes]:
         bucket, key = split(path)
-        body = self._fs.call_s3("get_object", Bucket=bucket, Key=key, **self._fs.req_kw)["Body"]
+        body = self._call("get_object", Bucket=bucket, Key=key)["Body"]
         try:
             while piece := self._wait(body.read(_PIECE)):
                 yield piece
         finally:
             body.close()
 
-    def kind(self, path: str) -> Literal["file", "folder"] | None:
+    def _is_object(self, path: str) -> bool:
         bucket, key = split(path)
-        if key:
-            try:
-                self._fs.call_s3("head_object", Bucket=bucket, Key=key, **self._fs.req_kw)
-            except OSError as error:
-                # its answer has no body, so it cannot say more than this; the listing can
-                if 404 not in statuses_of(error):
-                    raise
-            else:
-                return "file"
-        page = self._page(bucket, prefix=f"{key}/" if key else "", most=1)
-        return "folder" if page.get("KeyCount") or not key else None
+        try:
+            self._call("head_object", Bucket=bucket, Key=key)
+        except OSError as error:
+            # its answer has no body, so it cannot say whether the bucket is there; the listing can
+            if 404 not in statuses_of(error):
+                raise
+            return False
+        return True
 
     def children(self, path: str) -> Iterator[Item]:
         if not path:
-            for bucket in self._fs.call_s3("list_buckets")["Buckets"]:
+            for bucket in self._call("list_buckets")["Buckets"]:
                 yield Item(bucket["Name"], None, folder=True)
             return
         bucket, prefix = _folder(path)
-        for page in self._pages(bucket, prefix, "/"):
+        for page in self._pages(bucket, prefix, Delimiter="/"):
             for common in page.get("CommonPrefixes", ()):
                 yield Item(f"{bucket}/{common['Prefix'].removesuffix('/')}", None, folder=True)
             yield from _items(bucket, page)
@@ -95,9 +97,7 @@ class S3Client(LoopClient):
         self._require_condition()
         bucket, key = split(path)
         try:
-            self._fs.call_s3(
-                "put_object", Bucket=bucket, Key=key, Body=data, IfNoneMatch="*", **self._fs.req_kw
-            )
+            self._call("put_object", len(data), Bucket=bucket, Key=key, Body=data, IfNoneMatch="*")
         except OSError as error:
             if _TAKEN in statuses_of(error):
                 return False
@@ -106,22 +106,15 @@ class S3Client(LoopClient):
 
     def overwrite(self, path: str, data: bytes) -> None:
         bucket, key = split(path)
-        self._fs.call_s3("put_object", Bucket=bucket, Key=key, Body=data, **self._fs.req_kw)
+        self._call("put_object", len(data), Bucket=bucket, Key=key, Body=data)
 
     def delete(self, path: str) -> None:
         bucket, key = split(path)
-        self._fs.call_s3("delete_object", Bucket=bucket, Key=key, **self._fs.req_kw)
+        self._call("delete_object", Bucket=bucket, Key=key)
 
-    def _page(self, bucket: str, *, prefix: str, most: int = 1000, **more: Any) -> dict[str, Any]:
-        page: dict[str, Any] = self._fs.call_s3(
-            "list_objects_v2", Bucket=bucket, Prefix=prefix, MaxKeys=most, **more, **self._fs.req_kw
-        )
-        return page
-
-    def _pages(self, bucket: str, prefix: str, delimiter: str = "") -> Iterator[dict[str, Any]]:
-        more: dict[str, Any] = {"Delimiter": delimiter} if delimiter else {}
+    def _pages(self, bucket: str, prefix: str, **more: Any) -> Iterator[dict[str, Any]]:
         while True:
-            page = self._page(bucket, prefix=prefix, **more)
+            page = self._call("list_objects_v2", Bucket=bucket, Prefix=prefix, **more)
             yield page
             if not page.get("IsTruncated"):
                 return

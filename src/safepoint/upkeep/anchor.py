@@ -31,7 +31,8 @@ from safepoint.reader.comparing import (
     missing,
     unseen,
 )
-from safepoint.store import AbsentError, ConflictError, Outcome, Store, UnreadableError
+from safepoint.store import AbsentError, ConflictError, Store, UnreadableError
+from safepoint.store.copying import put
 from safepoint.store.inputs import Input
 from safepoint.store.layout import STORE_KEY
 
@@ -43,9 +44,6 @@ _DIGESTS = 50_000
 
 _ROUNDS = 5
 """How often the store is read again because somebody else anchored it meanwhile."""
-
-_TRIES = 3
-"""How often a name is tried whose outcome is unclear."""
 
 
 class NothingToAcceptError(ValueError):
@@ -125,8 +123,9 @@ def anchor_store(
     for _ in range(_ROUNDS):
         # the anchors first: whatever the store is by then, it holds all that they have seen
         anchors = read_anchors(place)
-        if not anchors.sound and (anchors.sequence or any(f.code != "SP001" for f in anchors.faults)):
-            report.findings, report.refused = anchors.findings(), True
+        wrong = tuple(finding for finding in anchors.findings() if finding.severity == "error")
+        if any(finding.code != "SP001" for finding in wrong):
+            report.findings, report.refused = wrong, True
             return report
         survey = _survey(store, anchors)
         report.findings = tuple(rules.to_finding(fault, None) for fault in survey.faults)
@@ -172,22 +171,13 @@ def _write(report: Report, survey: _Survey, anchors: Anchors, place: Store, base
         sequence += 1
         data = encode_record({**base, "sequence": sequence, "previousDigest": digest, "runs": runs})
         key = anchor_key(sequence)
-        if _put(place, key, data) is Outcome.LOST:
+        if not put(place, key, data):
             return False
         digest = digest_stored(data)
         report.written.append(Written(sequence, digest, place.url_of(key)))
         report.sequence, report.digest = sequence, digest
         report.changed += len(runs)
     return True
-
-
-def _put(place: Store, key: str, data: bytes) -> Outcome:
-    for _ in range(_TRIES):
-        outcome = place.put_if_absent(key, data)
-        if outcome is not Outcome.UNKNOWN:
-            return outcome
-    problem, remedy = "nobody can tell whether the anchor was written", "anchor again: what is there counts"
-    raise ConflictError(place.url_of(key), problem, key, remedy)
 
 
 def _parts(entries: Mapping[str, dict[str, Any]]) -> Iterator[dict[str, dict[str, Any]]]:

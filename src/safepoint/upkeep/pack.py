@@ -19,18 +19,10 @@ from safepoint.model.run import Run, fold
 from safepoint.reader import Scan
 from safepoint.reader.texts import read_object
 from safepoint.store import CorruptError, Entry, Store, StoreError
+from safepoint.store.copying import put
 from safepoint.store.layout import journal_key, parse_key, recovery_key, run_prefix
-from safepoint.upkeep.ended import (
-    Change,
-    last_written,
-    load,
-    put,
-    require_writable,
-    runs_of,
-    why_at_work,
-    why_open,
-    why_unsound,
-)
+from safepoint.upkeep.ended import last_written, why_at_work, why_open, why_unsound
+from safepoint.upkeep.runs import Change, load, require_writable, runs_of
 
 MOST = 64 * 2**20
 """Bytes of a packed log: as much as readers hold at once (SPEC.md#packing)."""

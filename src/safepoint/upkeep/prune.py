@@ -1,48 +1,33 @@
 """Runs that ended long ago, deleted: all but a document that says so.
 
-Decided here: which runs may go, that ``deleted.json`` is written before anything is removed, and that only what was
-known when it was written is removed (SPEC.md#pruning). Not decided here: what a closed run is (``ended``).
+Decided here: which runs may go, that ``deleted.json`` is written before anything is removed, and in which order that
+goes (SPEC.md#pruning). Not decided here: what a closed run is (``ended``), who needs it (``children``), and whether
+what lies beside that document is what it speaks of (``remains``).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from safepoint import schemas
 from safepoint.core.digest import encode_record
 from safepoint.core.kind import Identity
-from safepoint.core.strictjson import parse
 from safepoint.core.timestamp import format_time
 from safepoint.core.version import CURRENT, V3
 from safepoint.model.run import Run
-from safepoint.reader import Scan, load_run
-from safepoint.store import AbsentError, Store, StoreError
-from safepoint.store.layout import (
-    deleted_key,
-    journal_key,
-    order,
-    parse_key,
-    recovery_key,
-    run_ids,
-    run_prefix,
-)
-from safepoint.upkeep.ended import (
-    Change,
-    last_written,
-    load,
-    put,
-    require_writable,
-    runs_of,
-    why_at_work,
-    why_open,
-    why_unsound,
-)
+from safepoint.reader import Scan
+from safepoint.store import Store
+from safepoint.store.copying import put
+from safepoint.store.layout import deleted_key, parse_key, run_prefix
+from safepoint.upkeep.children import Children
+from safepoint.upkeep.ended import last_written, why_at_work, why_open, why_unsound
+from safepoint.upkeep.remains import in_order, why_not_removed
+from safepoint.upkeep.runs import Change, load, require_writable, runs_of
 
-_FIRST = ("journal", "recovery", "lines", "loose", "heartbeat", "artifact")
-"""In which order the objects go: without record 1 nobody can append any more, nor take the rest for the whole."""
+_FIRST = ("lines", "loose", "journal", "recovery", "heartbeat", "artifact")
+"""In which order the objects go. What is left of a log always ends with its head, so that anybody can tell whose it is:
+a file may hold only the beginning, and numbered records go from 1 upwards."""
 
 
 def prune(
@@ -78,8 +63,10 @@ def prune(
     require_writable(store)
     waiting: dict[str, Change] = {}
     """Runs that are to go, unless a child of them is still at work."""
+    children = Children(store, now)
     for run_id in runs_of(store, runs):
         found = load(store, run_id)
+        children.add(found)
         change = _judge(found, run_id, closed_before, now)
         if change is not None:
             yield change
@@ -87,12 +74,11 @@ def prune(
             yield _finish(store, run_id, found.run.deleted.value, dry=dry_run)
         else:
             waiting[run_id] = Change(run_id, "would", "it would be deleted", _counts(store, found.run))
-    needed = _needed(store, waiting, now) if waiting else {}
+    if waiting:
+        children.look_at_the_rest()
     for run_id, change in waiting.items():
-        if children := needed.get(run_id):
-            yield Change(
-                run_id, "left", f"its child {', '.join(children)} is not closed, and names it as its parent"
-            )
+        if why := children.why_needed(run_id):
+            yield Change(run_id, "left", why)
         elif dry_run:
             yield change
         else:
@@ -127,34 +113,6 @@ def _judge(found: Scan, run_id: str, before: int, now: int) -> Change | None:
     if unknown := next((f.place.key for f in found.faults if f.code == "SP005" and f.place), None):
         return Change(run_id, "left", f"{unknown} is nothing that a run holds: move it elsewhere first")
     return None
-
-
-def _needed(store: Store, chosen: Iterable[str], now: int) -> Mapping[str, list[str]]:
-    """Of the runs that are to go those that a child needs, which is not closed; each with such children."""
-    parents = frozenset(chosen)
-    children: defaultdict[str, list[str]] = defaultdict(list)
-    for run_id in run_ids(store):
-        parent = _parent(store, run_id)
-        if parent in parents:
-            run = load(store, run_id).run
-            if run is not None and run.deleted is None and (run.unread or why_open(run, now)):
-                children[parent].append(run_id)
-    return children
-
-
-def _parent(store: Store, run_id: str) -> str | None:
-    """The run that this one's first record names as its parent, where that can be read."""
-    value: Any = None
-    try:
-        value, _ = parse(store.get(journal_key(run_id, 1)))
-    except AbsentError:  # packed, deleted, or no journal
-        with suppress(AbsentError):
-            run = load_run(store, run_id).run
-            value = run.records[0].value if run and run.records else None
-    except StoreError:
-        return None
-    named = value.get("parentRunId") if isinstance(value, Mapping) else None
-    return named if isinstance(named, str) else None
 
 
 def _delete(store: Store, run_id: str, before: int, now: int, by: str, reason: str | None) -> Change:
@@ -223,29 +181,17 @@ def _counts(store: Store, run: Run | None) -> dict[str, int]:
 
 def _finish(store: Store, run_id: str, marker: Mapping[str, Any], *, dry: bool) -> Change:
     """Remove what lies beside ``deleted.json``."""
-    heads = marker["heads"]
-    highest = {log: int(heads[log]["sequence"]) for log in ("journal", "recovery")}
-    keys = [entry.key for entry in store.list(run_prefix(run_id))]
-    logs = {key: name.log if (name := parse_key(key)) else None for key in keys}
-    keys = [key for key in keys if logs[key] != "deleted"]
-    # a listing may be stale: the next name decides
-    following = [journal_key(run_id, highest["journal"] + 1), recovery_key(run_id, highest["recovery"] + 1)]
-    late = [key for key in keys if _number(key) > highest.get(str(logs[key]), _number(key))]
-    if late := late or [key for key in following if store.exists(key)]:
-        message = f"{late[0]} was written after it was marked as deleted; nothing of it is removed"
-        return Change(run_id, "left", message)
-    unknown = [key for key in keys if logs[key] not in _FIRST]
-    counts = {**marker["counts"], "objects": len(keys) - len(unknown)}
+    entries = [entry for entry in store.list(run_prefix(run_id)) if entry.key != deleted_key(run_id)]
+    if why := why_not_removed(store, run_id, marker, entries):
+        return Change(run_id, "left", f"{why}; nothing of it is removed")
+    going = in_order((entry.key for entry in entries), _FIRST)
+    unknown = sorted({entry.key for entry in entries} - set(going))
+    counts = {**marker["counts"], "objects": len(going)}
     if dry:
         return Change(run_id, "would", "its deletion would be finished", counts)
-    for key in sorted(set(keys) - set(unknown), key=lambda key: (_FIRST.index(str(logs[key])), order(key))):
+    for key in going:
         store.delete(key)
     if unknown:
         message = f"all was removed but {unknown[0]}, which is nothing that a run holds"
         return Change(run_id, "left", message, counts)
     return Change(run_id, "done", "deleted", counts)
-
-
-def _number(key: str) -> int:
-    name = parse_key(key)
-    return name.number or 0 if name else 0

@@ -12,16 +12,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from safepoint.model.journal import ENDED
 from safepoint.model.run import Run
 from safepoint.reader import Scan
-from safepoint.reader.artifacts import NOWHERE, locate
+from safepoint.reader.artifacts import NOWHERE, hidden_ids, locate
 from safepoint.recorder.approvals import open_unowned
+from safepoint.recorder.errors import PutAway
 from safepoint.recorder.log import Clock
 from safepoint.rules.timeline import artifact_references
 from safepoint.store import Store
 from safepoint.store.layout import parse_key
-from safepoint.upkeep.ended import load, require_writable, runs_of, why_owned
+from safepoint.upkeep.ended import why_alive
+from safepoint.upkeep.runs import load, require_writable, runs_of
 
 
 class NotRetractedError(Exception):
@@ -82,6 +83,7 @@ def retract(
 
     Raises:
         NotRetractedError: it must not be; nothing was written.
+        PutAway: the run was packed or deleted meanwhile; the message says whether anything was written.
         RecorderError: the record could not be appended.
         AbsentError: the store has no such run.
         UnsupportedError: the store cannot be written to safely.
@@ -92,7 +94,7 @@ def retract(
     run = _readable(load(store, run_id), run_id)
     targets = tuple(dict.fromkeys((*checkpoints, *artifacts)))
     also = _require_known(run, checkpoints, artifacts)
-    hidden = {str(target) for r in run.records if r.kind == "retract" for target in r.value["targets"]}
+    hidden = hidden_ids(run)
     new = [target for target in targets if target not in hidden]
     _require_no_way_on(run, new, clock())
     if not run.claimable:
@@ -108,7 +110,7 @@ def retract(
         journal.draft({**members, "leaseEpoch": 0})
     if new and not dry_run:
         sequence = journal.append_unowned(members).sequence
-        run = _readable(load(store, run_id), run_id)
+        run = _still_there(load(store, run_id), run_id, sequence)
     gone: tuple[str, ...] = ()
     kept: dict[str, str] = {}
     if delete_artifacts:
@@ -126,6 +128,15 @@ def _readable(found: Scan, run_id: str) -> Run:
     if run.deleted is not None:
         raise NotRetractedError(f"run {run_id} was deleted; there is nothing left to retract")
     return run
+
+
+def _still_there(found: Scan, run_id: str, sequence: int | None) -> Run:
+    """The run with its new record, of which nobody may say any more that nothing was changed."""
+    if found.run is None or found.run.deleted is not None:
+        raise PutAway(
+            f"run {run_id}: all was retracted with record {sequence}, and the run was deleted right after"
+        )
+    return found.run
 
 
 def _require_known(run: Run, checkpoints: Sequence[str], artifacts: Sequence[str]) -> tuple[str, ...]:
@@ -153,11 +164,16 @@ def _require_known(run: Run, checkpoints: Sequence[str], artifacts: Sequence[str
 def _require_no_way_on(run: Run, new: Sequence[str], now: int) -> None:
     """Raise where an owner who may be alive would take its next step from what is to be hidden."""
     newest = {str(record.value["checkpointId"]) for record in run.newest_checkpoints}
-    why = why_owned(run, now)
-    if run.status not in ENDED and why and (held := [target for target in new if target in newest]):
+    why = why_alive(run, now)
+    if why and (held := [target for target in new if target in newest]):
+        wait = (
+            "let the run end"
+            if run.ownership is None
+            else "wait until the lease has lapsed, or let the run end"
+        )
         raise NotRetractedError(
-            f"{held[0]} is the newest checkpoint of run {run.run_id}, and {why}: its owner would go on from what is "
-            "hidden; wait until the lease has lapsed, or let the run end"
+            f"{held[0]} is the newest checkpoint of run {run.run_id}, and {why}: its worker would go on from what is "
+            f"hidden; {wait}"
         )
 
 
@@ -173,17 +189,21 @@ def _bytes_of(
         more: ids that would be hidden too.
         now: nanoseconds since the Unix epoch.
     """
-    hidden = more | {str(t) for r in run.records if r.kind == "retract" for t in r.value["targets"]}
+    hidden = more | hidden_ids(run)
     asked: dict[str, str] = {}
     """Keys, each with an artifact that the targets hide."""
     kept: dict[str, str] = {}
     seen: dict[str, str] = {}
     """Keys and digests of what readers still see, each with its artifact."""
+    vague = ""
+    """An artifact that readers still see, and of which nobody knows which bytes it has."""
     for record, _, reference in artifact_references(run):
         name, checkpoint = str(reference["artifactId"]), str(record.value.get("checkpointId"))
         key = _key(store, run, reference)
         if not {name, checkpoint} & hidden:
-            seen |= {mark: name for mark in (key, reference.get("digest")) if mark is not None}
+            digest = reference.get("digest")
+            vague = vague if key or digest else name
+            seen |= {mark: name for mark in (key and _spelled(key), digest) if mark is not None}
         elif {name, checkpoint} & set(targets):
             if key is None:
                 kept[name] = "its bytes lie elsewhere, or nobody knows where"
@@ -194,9 +214,11 @@ def _bytes_of(
     why = _why_none(run, now)
     gone = []
     for key, name in asked.items():
-        user = seen.get(key) or seen.get(f"sha256:{key.rpartition('/')[2]}")
+        user = seen.get(_spelled(key)) or seen.get(f"sha256:{key.rpartition('/')[2]}")
         if user is not None:
             kept[name] = f"the artifact {user}, which is not retracted, has the same bytes"
+        elif vague:
+            kept[name] = f"the artifact {vague}, which is not retracted, may have the same: it has no digest"
         elif why:
             kept[name] = why
         elif store.exists(key):
@@ -210,10 +232,17 @@ def _key(store: Store, run: Run, reference: Mapping[str, Any]) -> str | None:
     return place.key if place is not None and place.store is store else None
 
 
+def _spelled(key: str) -> str:
+    """One spelling for what some storage takes for one name: letters of either case, and slashes that repeat."""
+    return "/".join(filter(None, key.casefold().split("/")))
+
+
 def _why_none(run: Run, now: int) -> str:
     """Why no bytes of the run may be deleted now; empty where they may."""
     if run.unread:
         return f"{run.unread[0].name} cannot be read, and may name the same bytes"
-    if run.status not in ENDED and (lease := why_owned(run, now)):
-        return f"{lease}: its owner may be writing a record that names the same bytes; then try again"
+    if why := why_alive(run, now):
+        return (
+            f"{why}: a worker may be writing a record that names the same bytes; try again when none can be"
+        )
     return ""

@@ -176,7 +176,7 @@ def _everything(
             elif source.keys is not None:
                 files.append(source)
             elif options.run is not None:
-                for checked, count in _one_run(source.store, options.run, options):
+                for checked, count in _one_of(source.store, options.run, options):
                     if any(finding.code == "SP001" for finding in checked.findings):
                         without.append(checked)
                     else:
@@ -193,6 +193,18 @@ def _everything(
 def _not_one_store(url: str) -> Checked:
     message = "anchors are of one whole store: name that store or folder, and nothing else"
     return refused(Fault("SP001", message, place=Place(url)), url)
+
+
+def _one_of(store: Store, run_id: str, options: Options) -> Iterator[Result]:
+    """One run, and what it depends on: what a changed description says of the store, it says of each run."""
+    yield from _one_run(store, run_id, options)
+    if options.anchored is not None:
+        from safepoint.validation.anchoring import what_changed
+
+        try:
+            yield from what_changed(options.anchored, store)
+        except StoreError as error:
+            yield refused(Fault("SP002", str(error), place=Place(error.url)), store.url), NOTHING
 
 
 def _one_run(store: Store, run_id: str, options: Options) -> Iterator[Result]:
@@ -252,10 +264,11 @@ def _store(source: Input, options: Options, pool: ProcessPoolExecutor | None) ->
         failure = Fault("SP002", str(error), place=Place(error.url))
     yield from _loose(loose, store, options, stored)
     if options.anchored is not None and failure is None:
-        from safepoint.validation.anchoring import what_is_missing
+        from safepoint.validation.anchoring import what_changed, what_is_missing
 
         seen = stored.union(one.run_id for one in loose if one.run_id is not None)
         try:
+            yield from what_changed(options.anchored, store)
             yield from what_is_missing(options.anchored, seen, store)
         except StoreError as error:
             failure = Fault("SP002", str(error), place=Place(error.url))

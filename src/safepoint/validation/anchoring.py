@@ -48,16 +48,20 @@ def loose_contradictions(
     return {of_no_folder[index]: faults for index, faults in found.items()}
 
 
-def what_is_missing(anchors: Anchors, seen: Collection[str], store: Store) -> Iterator[Result]:
-    """The anchored runs of which nothing was met, and what became of the store's own description.
+def what_changed(anchors: Anchors, store: Store) -> Iterator[Result]:
+    """What became of the store's own description.
 
     Raises:
-        StoreError: that description cannot be read.
+        StoreError: it cannot be read.
     """
     fault = compare_document(anchors, store)
     if fault is not None and fault.place is not None:
         url = fault.place.url
         yield Checked("file", url, url, 0, (rules.to_finding(fault, None),)), NOTHING
+
+
+def what_is_missing(anchors: Anchors, seen: Collection[str], store: Store) -> Iterator[Result]:
+    """The anchored runs of which nothing was met."""
     for run_id, lost in missing(anchors, seen, store):
         yield _of_run(run_id, lost, store), NOTHING
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from safepoint.core.fault import Fault
-from safepoint.guard.case import Case, Opinion
+from safepoint.guard.case import Anchored, Case, Opinion
 from safepoint.guard.decision import Reason
 from safepoint.model.checkpoints import claims_without_effect, orphans
 from safepoint.model.journal import Level, Unread
@@ -19,6 +19,14 @@ _SOUND_ITSELF = {
     "SP314": "not what a run is judged by",
 }
 """Texts that can be read, and by which no run goes on."""
+
+_REMEDY: Mapping[str, str] = {
+    "SP011": "settle what was set aside, or restore it from another copy of the store; then ask again",
+    "SP329": "restore the safepoint.json that was anchored; or anchor the store as it is, and say with --accept why",
+}
+"""What a human does about a run against which one code alone speaks; else something is mended."""
+
+_MEND = "repair or restore the damaged record, then ask again"
 
 
 def judge(case: Case, opinion: Opinion) -> None:
@@ -45,12 +53,12 @@ def judge(case: Case, opinion: Opinion) -> None:
         elif not run.checkpoints:
             _unread(opinion, unread, "the only checkpoint cannot be read")
     _heads(case, opinion)
+    if case.anchored is not None:
+        _anchored(case, case.anchored, opinion)
     if opinion.reasons:
         opinion.decisive = "hand_over"
-        settle = "settle what was set aside, or restore it from another copy of the store; then ask again"
-        aside = all(reason.code == "SP011" for reason in opinion.reasons)
-        mend = "repair or restore the damaged record, then ask again"
-        opinion.need("human", run.run_id, settle if aside else mend)
+        first, *others = {reason.code for reason in opinion.reasons}
+        opinion.need("human", run.run_id, _MEND if others else _REMEDY.get(first, _MEND))
     for record in run.records:
         required = (record.value.get("requires") or {}).get("resume") or ()
         if required:
@@ -107,15 +115,36 @@ def _heads(case: Case, opinion: Opinion) -> None:
             elif ours.digest != known.get("digest"):
                 message = f"record {known['sequence']} of the {log} is not the one that is known elsewhere"
                 opinion.say("SP709", "hand_over", message, evidence=ours)
-    anchored = case.anchored.heads if case.anchored else {}
-    lost = set(anchored.get("records") or ()).difference(r.digest for r in (*run.records, *run.recovery))
+
+
+def _anchored(case: Case, anchored: Anchored, opinion: Opinion) -> None:
+    """What else anchors have seen of the run and of its store: all of it must still be so."""
+    run = case.run
+    everything = (*run.records, *run.recovery)
+    lost = set(anchored.heads.get("records") or ()).difference(record.digest for record in everything)
     if lost:
         message = (
             f"{len(lost)} records without sequence are known to an anchor and are not here, or are others now"
         )
         opinion.say("SP708", "hand_over", message)
-    if anchored.get("deleted"):
+    vanished = anchored.vanished(
+        max((record.sequence or 0 for record in run.records), default=0),
+        max((record.sequence or 0 for record in run.recovery), default=0),
+        {record.digest for record in everything if record.sequence is None},
+        sum(unread.of_a_log for unread in run.unread),
+    )
+    if vanished:
+        what = "a text" if vanished == 1 else f"{vanished} texts"
+        message = (
+            f"an anchor has seen {what} that could not be read and may have hidden an attempt; that is gone"
+        )
+        opinion.say("SP708", "hand_over", message)
+    if anchored.heads.get("deleted"):
         opinion.say("SP709", "hand_over", "an anchor knows the run as deleted, and it is here again")
+    for fault in anchored.faults:
+        _fault(opinion, fault)
+    if not anchored.heads:
+        opinion.unchecked.append("anchor: it knows nothing of this run")
 
 
 def _known(case: Case, log: str) -> list[Mapping[str, Any]]:
@@ -184,17 +213,20 @@ def _unread(opinion: Opinion, unread: Unread, why: str) -> None:
 def _not_claimable(case: Case, opinion: Opinion) -> None:
     """A JSON Lines journal cut at a line end looks whole, and nobody can win or lose a place in it."""
     head = {"sequence": case.run.head.sequence, "digest": case.run.head.digest}
-    anchored = any({name: known.get(name) for name in head} == head for known in _known(case, "journal"))
-    if not anchored or case.owner_death is None:
+    # an anchor is as old as it is, and says nothing of what came after it: only a fact is of now
+    known = case.facts.part("heads").get("journal") or {}
+    is_whole = {name: known.get(name) for name in head} == head
+    if not is_whole or case.owner_death is None:
         opinion.say(
             "SP707",
             "reconcile",
             "this journal does not lie as numbered objects in a store: a cut tail would not show, so its head and "
             "its owner's death need proof",
         )
-        if not anchored:
-            opinion.need(
-                "fact", "heads.journal", "the journal's head as it is known elsewhere (sequence and digest)"
-            )
+        if not is_whole:
+            message = "the journal's head as it is known elsewhere (sequence and digest)"
+            if case.anchored is not None:
+                message += ", and as of now: an anchor does not know what came after it"
+            opinion.need("fact", "heads.journal", message)
         if case.owner_death is None:
             opinion.need("owner", case.run.run_id, "proof that the owner is dead")
