@@ -6,10 +6,7 @@ What all drivers have in common is tested once for all of them, on real servers.
 from __future__ import annotations
 
 import dataclasses
-import os
-import subprocess
 import sys
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,12 +15,13 @@ import pytest
 from scripted import Answer, Request, Scripted, scripted
 from unconfigured import forget
 
-from safepoint.store import obstore_gcs, obstore_s3
+from safepoint.store import obstore_gcs, obstore_s3, obstores
 from safepoint.store.client import Item
 from safepoint.store.errors import (
     AbsentError,
     ConflictError,
     DeniedError,
+    NoBucketError,
     StoreError,
     ThrottledError,
     UnreachableError,
@@ -40,7 +38,6 @@ MARK = {"ETag": '"e"', "Last-Modified": "Thu, 01 Jan 2026 00:00:00 GMT"}
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setattr("safepoint.store.obstores._RETRIES", {"max_retries": 0})
     return forget(monkeypatch, tmp_path)
 
 
@@ -86,7 +83,7 @@ def explained(client: ObstoreClient, action: Any) -> tuple[type[StoreError], str
     ("status", "code", "kind"),
     [
         (404, "NoSuchKey", AbsentError),
-        (404, "NoSuchBucket", AbsentError),
+        (404, "NoSuchBucket", NoBucketError),
         (401, "Unauthorized", DeniedError),
         (403, "AccessDenied", DeniedError),
         (403, "SignatureDoesNotMatch", DeniedError),
@@ -123,7 +120,7 @@ def test_a_bucket_that_is_not_there_is_said_to_be_that(server: Scripted) -> None
         lambda: client.kind("ckpt"),
         lambda: client.delete("ckpt/a"),
     ):
-        assert explained(client, action) == (AbsentError, "there is no such bucket", "check its name")
+        assert explained(client, action) == (NoBucketError, "there is no such bucket", "check its name")
 
 
 def test_nobody_listening_is_an_outage(server: Scripted) -> None:
@@ -251,6 +248,47 @@ def test_a_whole_object_is_one_request(server: Scripted) -> None:
     assert len(client.fetch("ckpt/a", limit=4).result()) == 5
 
 
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_nothing_is_asked_twice(server: Scripted, status: int) -> None:
+    server.answer = lambda _: said(status, "")
+    client = s3(server)
+    for action in (
+        lambda: client.fetch("ckpt/a").result(),
+        lambda: list(client.pieces("ckpt/a")),
+        lambda: client.kind("ckpt/a"),
+        lambda: list(client.below("ckpt/a")),
+        lambda: list(client.children("ckpt/a")),
+        lambda: client.create("ckpt/a", b"x"),
+        lambda: client.create("ckpt/a", b"x" * 2**20),
+        lambda: client.overwrite("ckpt/a", b"x"),
+        lambda: client.delete("ckpt/a"),
+    ):
+        server.asked.clear()
+        explained(client, action)
+        assert len(server.asked) == 1
+
+
+def test_a_large_write_has_time_by_its_size_and_keeps_its_connections(
+    server: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[float] = []
+
+    def noted(plan: Plan, patience: dict[str, Any]) -> Any:
+        made.append({**obstores._PATIENCE, **plan.client, **patience}["read_timeout"].total_seconds())
+        return real(plan, patience)
+
+    real = obstores._made
+    monkeypatch.setattr(obstores, "_made", noted)
+    server.answer = lambda _: Answer(headers=MARK)
+    client = s3(server)
+    for size in (1, 2**20 - 1, 2**20, 2**20, 9 * 2**20, 16 * 2**20):
+        client.create("ckpt/a", b"x" * size)
+    assert made == [15, 38, 158]
+    client = s3(server, config_kwargs={"read_timeout": 100})
+    client.create("ckpt/a", b"x" * 2**20)
+    assert made[3:] == [100, 100]
+
+
 def test_a_large_object_is_written_whole_and_in_one_request(server: Scripted) -> None:
     server.answer = lambda _: Answer(headers=MARK)
     large = b"x" * (12 << 20)
@@ -345,38 +383,3 @@ def test_without_obstore_fsspec_does_it(monkeypatch: pytest.MonkeyPatch) -> None
     assert ObstoreClient.open("s3", "ckpt", {"anon": True}) is None
     with pytest.raises(UnsupportedError, match="obstore is not installed"):
         ObstoreClient.open("s3", "ckpt", {"anon": True}, strict=True)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks on this system")
-def test_after_a_fork_it_fails_at_once_instead_of_waiting_for_ever(server: Scripted) -> None:
-    server.answer = lambda _: Answer(body=b"{}", headers=MARK)
-    story = f"""
-        import os, signal, warnings
-        from safepoint.store.obstores import ObstoreClient
-
-        def opened():
-            return ObstoreClient.open("s3", "ckpt", {{"endpoint_url": {server.url!r}, "anon": True}})
-
-        client = opened()
-        client.fetch("ckpt/a").result()
-        warnings.simplefilter("ignore")  # newer Pythons warn of threads that a fork leaves behind
-        if os.fork() == 0:
-            signal.alarm(20)
-            try:
-                client.delete("ckpt/a")
-            except Exception as error:
-                print(client.explain(error)[1], opened(), flush=True)
-            os._exit(0)
-        os.wait()
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(story)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stderr == ""
-    assert (
-        done.stdout == "this process was forked from one that used obstore, which cannot go on in it None\n"
-    )

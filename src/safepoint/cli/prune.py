@@ -54,7 +54,8 @@ def command(
     A run is closed once it is completed, cancelled or sealed and nothing of it is open. Of each only deleted.json is
     left, which says who deleted it, when and why, so that no run of that id can begin again. Left as they are: runs
     that failed, since they may go on; runs with an effect in doubt; runs that cannot be read or are not sound; and
-    parents of runs that are not closed. A deletion that was interrupted is finished.
+    parents of runs that are not closed, or may have a child in what cannot be read. A deletion that was interrupted is
+    finished, if what is left is what deleted.json speaks of.
     """
     now = api.moment_of(None)
     before = moment_before(closed_before, now)

@@ -12,26 +12,28 @@ listing is asked for again before it is believed to be an object, and a listing 
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from datetime import timedelta
 from threading import Lock
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 from safepoint.store import obstore_azure, obstore_gcs, obstore_s3
 from safepoint.store.client import Client, Item
 from safepoint.store.errors import (
-    AbsentError,
-    ConflictError,
     DeniedError,
+    NoBucketError,
     StoreError,
-    ThrottledError,
     UnreachableError,
     UnsupportedError,
 )
+from safepoint.store.generic import kind_of
+from safepoint.store.obstore_forks import ForkedError, orphaned
 from safepoint.store.obstore_options import NotUnderstoodError, Plan
+from safepoint.store.obstore_threads import Threads
+
+_T = TypeVar("_T")
 
 _ObjectStore = Any
 """One of obstore's three stores; named nowhere else, because importing it costs time."""
@@ -45,29 +47,26 @@ _PLANS = {
     "abfs": obstore_azure.plan,
     "abfss": obstore_azure.plan,
 }
-_THREADS = 32
+_PARALLEL = 32
 """Each waits for one answer, outside of Python. On loopback 16 are as fast; far away, each costs what the way costs."""
+_THREADS = 2 * _PARALLEL
+"""So that a reader who left with all of his still under way does not hold up the next one."""
 _PIECE = 1 << 20
 _PAGE = 1000
-_RETRIES = {
-    "max_retries": 3,
-    "retry_timeout": timedelta(seconds=20),
-    "backoff": {
-        "init_backoff": timedelta(milliseconds=100),
-        "max_backoff": timedelta(seconds=2),
-        "base": 4,
-    },
-}
-"""As the store would ask again; with the patience below, a read that nobody answers ends after about 30 seconds."""
+_RETRIES = {"max_retries": 0}
+"""The store asks again, and knows what that means after a write; each of its tries is one request here."""
 _PATIENCE = {
     "connect_timeout": timedelta(seconds=5),
     "read_timeout": timedelta(seconds=15),  # without a byte, as s3fs has it
-    "timeout": timedelta(days=1),  # of the whole answer, which a huge object may well take
+    "timeout": timedelta(minutes=10),  # for a whole answer
 }
+_ENDLESS = timedelta(days=1)
+"""For an answer or a request of any size; that nothing comes at all is noticed sooner."""
 _LARGE = 1 << 20
-"""Bytes from which a write gets as long as `_SLOWLY` allows: while it is sent, nothing comes back."""
-_SLOWLY = 64 << 10
-"""Bytes a second."""
+"""Bytes from which a write has more time: while it is sent nothing comes back, and `read_timeout` runs."""
+_START = 30
+_SLOWEST = 128 << 10
+"""A large write has `_START` seconds, and one more for each so many bytes of the next power of two."""
 
 _REFUSED = "obstore is not used where this could mean something else to it"
 _OTHERWISE = "leave the storage option 'driver' out"
@@ -78,45 +77,25 @@ _PROVIDER = re.compile(r"credential provider: (?:[\w<>]+\.)*(\w+)")
 _NO_ANSWER = re.compile(r"Connect|Timeout|Transport|ServiceRequest|Retrieval")
 """In the names of errors of those who find credentials: they did not get to ask."""
 _BAD_NAME = "InvalidPathError"
+_UNABLE = frozenset({"NotSupportedError", "UnknownConfigurationKeyError"})
 _ELSEWHERE = "redirect without LOCATION"
-_NO_BUCKET = frozenset({"NoSuchBucket", "ContainerNotFound"})
-_BUSY = frozenset({"SlowDown", "ServerBusy", "TooManyRequests", "RequestLimitExceeded"})
 _TAKEN = "BlobAlreadyExists"
 """What Azure calls by the status that S3 has for two writers at the same moment."""
-
-
-class _Forks:
-    """Whether this process came, by a fork, out of one that used obstore: whose threads are not in it."""
-
-    used = False
-    orphaned = False
-
-    @classmethod
-    def after(cls) -> None:
-        cls.orphaned = cls.orphaned or cls.used
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_Forks.after)
-
-
-class ForkedError(Exception):
-    """obstore would wait for ever in a process that was forked from one that used it."""
 
 
 class ObstoreClient(Client):
     """One bucket or container; what a path names before its first slash is taken to be this one."""
 
     driver = "obstore"
-    parallel = _THREADS
-    patient = True
+    parallel = _PARALLEL
     flat = True
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._lock = Lock()
         self._opened: _ObjectStore | None = None
-        self._threads: ThreadPoolExecutor | None = None
+        self._slow: dict[timedelta, _ObjectStore] = {}
+        self._threads = Threads(_THREADS)
 
     @classmethod
     def open(
@@ -138,7 +117,8 @@ class ObstoreClient(Client):
             import obstore  # noqa: F401 - whether it is there
         except ImportError:
             if strict:
-                raise UnsupportedError(url, "obstore is not installed", remedy="install it") from None
+                remedy = "leave driver=obstore out, or install it: pip install 'safepoint[fast]'"
+                raise UnsupportedError(url, "obstore is not installed", remedy=remedy) from None
             return None
         try:
             client = cls(_planned(protocol, bucket, options))
@@ -153,10 +133,9 @@ class ObstoreClient(Client):
     # Reading
 
     def fetch(self, path: str, limit: int | None = None) -> Future[bytes]:
-        with self._lock:
-            if self._threads is None:
-                self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="safepoint-obstore")
-        return self._threads.submit(self._fetch, _key(path), limit)
+        if orphaned():  # whoever asks for many looks for errors in the answers
+            return _failed(ForkedError())
+        return self._threads.begin(lambda: self._fetch(_key(path), limit))
 
     def _fetch(self, key: str, limit: int | None) -> bytes:
         answer = self._store().get(key)
@@ -166,20 +145,22 @@ class ObstoreClient(Client):
         return whole
 
     def pieces(self, path: str) -> Iterator[bytes]:
-        for piece in self._store().get(_key(path)).stream(_PIECE):
+        silence = {**_PATIENCE, **self._plan.client}["read_timeout"]
+        pieces = self._ask(lambda: self._slowly(silence).get(_key(path)).stream(_PIECE))
+        while (piece := self._ask(lambda: next(pieces, None))) is not None:
             yield bytes(piece)
 
     def kind(self, path: str) -> Literal["file", "folder"] | None:
         key = _key(path)
         if key:
             try:
-                answer = self._store().get(key, options={"head": True})
+                answer = self._head(key)
             except FileNotFoundError:
                 pass  # its answer has no body, so it cannot say more than this; the listing can
             else:
                 return "folder" if _stands_for_folder(answer.attributes) else "file"
         try:
-            found = next(iter(self._store().list(key or None, chunk_size=1)), None)
+            found = self._ask(lambda: next(self._store().list(key or None, chunk_size=1), None))
         except Exception as error:
             if type(error).__name__ != _BAD_NAME:
                 raise
@@ -188,7 +169,7 @@ class ObstoreClient(Client):
 
     def children(self, path: str) -> Iterator[Item]:
         # at once, and not page by page: obstore has no stream with a delimiter
-        found = self._store().list_with_delimiter(_key(path) or None)
+        found = self._ask(lambda: self._store().list_with_delimiter(_key(path) or None))
         bucket = path.partition("/")[0]
         for prefix in found["common_prefixes"]:
             yield Item(f"{bucket}/{prefix}", None, folder=True)
@@ -196,7 +177,8 @@ class ObstoreClient(Client):
 
     def below(self, path: str) -> Iterator[Item]:
         bucket = path.partition("/")[0]
-        for page in self._store().list(_key(path) or None, chunk_size=_PAGE):
+        pages = self._ask(lambda: self._store().list(_key(path) or None, chunk_size=_PAGE))
+        while (page := self._ask(lambda: next(pages, None))) is not None:
             yield from self._items(bucket, page)
 
     def _items(self, bucket: str, page: Any) -> Iterator[Item]:
@@ -207,16 +189,19 @@ class ObstoreClient(Client):
     def _is_empty(self, key: str) -> bool:
         """Whether there is an object of this name without bytes, and not one that stands for a folder."""
         try:
-            answer = self._store().get(key, options={"head": True})
+            answer = self._head(key)
         except FileNotFoundError:
             return False  # its name ends in a slash
         return not answer.range[1] and not _stands_for_folder(answer.attributes)
+
+    def _head(self, key: str) -> Any:
+        return self._ask(lambda: self._store().get(key, options={"head": True}))
 
     # Writing
 
     def create(self, path: str, data: bytes) -> bool:
         try:
-            self._writer(data).put(_key(path), data, mode="create", use_multipart=False)
+            self._put(path, data, "create")
         except Exception as error:
             status, code = _answered(error)
             if type(error).__name__ != "AlreadyExistsError" or (status == 409 and code != _TAKEN):
@@ -225,21 +210,27 @@ class ObstoreClient(Client):
         return True
 
     def overwrite(self, path: str, data: bytes) -> None:
-        self._writer(data).put(_key(path), data, mode="overwrite", use_multipart=False)
+        self._put(path, data, "overwrite")
+
+    def _put(self, path: str, data: bytes, mode: Literal["create", "overwrite"]) -> None:
+        self._ask(lambda: self._writer(len(data)).put(_key(path), data, mode=mode, use_multipart=False))
 
     def delete(self, path: str) -> None:
         try:
-            self._store().delete(_key(path))
+            self._ask(lambda: self._store().delete(_key(path)))
         except FileNotFoundError as error:
-            if _answered(error)[1] in _NO_BUCKET:
+            if self.explain(error)[0] is NoBucketError:
                 raise
 
     # Opening
 
-    def _store(self) -> _ObjectStore:
-        if _Forks.orphaned:
+    def _ask(self, work: Callable[[], _T]) -> _T:
+        """What `work` comes to; asked in another thread, so that this one can be interrupted."""
+        if orphaned():
             raise ForkedError
-        _Forks.used = True
+        return self._threads.begin(work, at_once=True).result()
+
+    def _store(self) -> _ObjectStore:
         if self._opened is None:
             with self._lock:
                 if self._opened is None:
@@ -247,12 +238,19 @@ class ObstoreClient(Client):
         assert self._opened is not None
         return self._opened
 
-    def _writer(self, data: bytes) -> _ObjectStore:
-        store = self._store()
-        if len(data) < _LARGE:
-            return store
-        patience = _PATIENCE["read_timeout"] + timedelta(seconds=len(data) / _SLOWLY)
-        return _made(self._plan, {"read_timeout": patience})
+    def _writer(self, size: int) -> _ObjectStore:
+        if size < _LARGE:
+            return self._store()
+        return self._slowly(timedelta(seconds=_START + (1 << (size - 1).bit_length()) / _SLOWEST))
+
+    def _slowly(self, patience: timedelta) -> _ObjectStore:
+        """The same, with its own connections, where silence ends after `patience`, and what goes on may go on."""
+        self._store()  # says in which region
+        with self._lock:
+            if patience not in self._slow:
+                silence = max(patience, self._plan.client.get("read_timeout", patience))
+                self._slow[patience] = _made(self._plan, {"read_timeout": silence, "timeout": _ENDLESS})
+            return self._slow[patience]
 
     def _located(self, plan: Plan) -> Plan:
         """AWS alone knows in which region a bucket is, and obstore, other than botocore, cannot be sent on."""
@@ -275,12 +273,9 @@ class ObstoreClient(Client):
         status, code = _answered(error)
         text = str(error)
         if isinstance(error, ForkedError):
-            problem = "this process was forked from one that used obstore, which cannot go on in it"
-            return (
-                UnsupportedError,
-                problem,
-                "open the store in the process that uses it, or start that with 'spawn'",
-            )
+            problem = "this process was forked from one that had obstore loaded, which cannot go on in it"
+            remedy = "open the store in the process that uses it, or start that with 'spawn'"
+            return UnsupportedError, problem, remedy
         if isinstance(error, NotUnderstoodError):
             return UnsupportedError, f"{_REFUSED}: {text}", _OTHERWISE
         if name in {"UnauthenticatedError", "PermissionDeniedError"}:
@@ -289,45 +284,26 @@ class ObstoreClient(Client):
                 return UnreachableError, f"no credentials could be fetched ({provider[1]})", ""
             said = provider[1] if provider else f"status {status or 403}"
             return DeniedError, f"access denied ({said})", ""
-        if code in _NO_BUCKET:
-            return AbsentError, "there is no such bucket", "check its name"
-        if isinstance(error, FileNotFoundError) or status in {404, 410}:
-            return AbsentError, "nothing is there", ""
-        if status in {401, 403}:
-            return DeniedError, f"access denied (status {status})", ""
-        if status == 429 or code in _BUSY:
-            return ThrottledError, f"too many requests (status {status})", ""
-        if name in {"AlreadyExistsError", "PreconditionError", "NotModifiedError"} or status in {409, 412}:
-            return ConflictError, f"another writer was there (status {status or 409})", ""
         if _ELSEWHERE in text:
-            return (
-                UnsupportedError,
-                "the bucket is in another region",
-                "name its region in the storage options",
-            )
+            remedy = "name its region in the storage options"
+            return UnsupportedError, "the bucket is in another region", remedy
+        if status:
+            return kind_of(status, {code})
         if name == _BAD_NAME or isinstance(error, ValueError):
             problem = "a name in it is none that obstore can handle: a part of it is empty, '.' or '..', or unprintable"
-            return (
-                UnsupportedError,
-                problem,
-                "remove or rename it, or choose the storage option driver=fsspec",
-            )
-        if name in {"NotSupportedError", "UnknownConfigurationKeyError"} or isinstance(
-            error, NotImplementedError
-        ):
-            return (
-                UnsupportedError,
-                f"this kind of storage cannot do that ({name})",
-                "check the storage options",
-            )
-        return UnreachableError, f"no usable answer ({f'status {status}' if status else name})", ""
+            remedy = "remove or rename it, or choose the storage option driver=fsspec"
+            return UnsupportedError, problem, remedy
+        if name in _UNABLE or isinstance(error, NotImplementedError):
+            problem = f"this kind of storage cannot do that ({name})"
+            return UnsupportedError, problem, "check the storage options"
+        return UnreachableError, f"no usable answer ({name})", ""
 
 
 def _planned(protocol: str, bucket: str, options: Mapping[str, Any]) -> Plan:
     if protocol not in _PLANS:
         raise NotUnderstoodError("this kind of storage")
-    if _Forks.orphaned:
-        raise NotUnderstoodError("a process forked from one that used obstore")
+    if orphaned():
+        raise NotUnderstoodError("a process forked from one that had obstore loaded")
     try:
         return _PLANS[protocol](bucket, options)
     except (TypeError, ValueError, AttributeError) as error:
@@ -345,6 +321,12 @@ def _made(plan: Plan, patience: Mapping[str, Any]) -> _ObjectStore:
         retry_config=_RETRIES,
         credential_provider=plan.credentials,
     )
+
+
+def _failed(error: Exception) -> Future[bytes]:
+    future: Future[bytes] = Future()
+    future.set_exception(error)
+    return future
 
 
 def _key(path: str) -> str:

@@ -1,7 +1,7 @@
 """A store that is not a local disk: object stores, HTTP, archives, memory.
 
-Decided here: what a name in the store means to a backend, when a question is asked again, and what an unclear answer
-to a write becomes. Not decided here: how one question is asked (``client`` and the modules that implement it), and which
+Decided here: what a name in the store means to a backend, when a question is asked again, and what an unclear answer to
+a write becomes. Not decided here: how one question is asked (``client`` and the modules that implement it), and which
 of them speaks to a URL (``connecting``).
 """
 

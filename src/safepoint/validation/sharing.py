@@ -66,7 +66,7 @@ def workers(options: Options) -> Iterator[ProcessPoolExecutor | None]:
         try:
             yield pool
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(cancel_futures=True)  # waited for: a thread that outlives it complains at exit
 
 
 def side_by_side(store: LocalStore, jobs: int, pool: ProcessPoolExecutor) -> Iterator[Result]:
