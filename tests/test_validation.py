@@ -52,16 +52,16 @@ def test_a_folder_that_may_not_be_read_hides_none_of_the_others(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from safepoint.store import DeniedError
-    from safepoint.store.local import LocalStore
+    from safepoint.store.listing import Tree
 
-    scan = LocalStore._scan
+    scan = Tree.scan
 
-    def closed(self: LocalStore, folder: str, path: str) -> object:
+    def closed(self: Tree, folder: str, *rest: Any) -> object:
         if folder == "runs/run-05/journal/":
-            raise DeniedError(self.url_of(folder), "Permission denied", folder)
-        return scan(self, folder, path)
+            raise DeniedError(f"store/{folder}", "Permission denied", folder)
+        return scan(self, folder, *rest)
 
-    monkeypatch.setattr(LocalStore, "_scan", closed)
+    monkeypatch.setattr(Tree, "scan", closed)
     for jobs in (1, 2):
         validation = safepoint.validate(store, jobs=jobs)
         denied = [finding for finding in validation if finding.code == "SP002"]

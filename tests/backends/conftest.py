@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from places import EVERYWHERE, Place, place_at
 
-from safepoint.store import Store, obstores, remote
+from safepoint.store import Store, remote
 
 
 @pytest.fixture(params=EVERYWHERE)
@@ -28,8 +27,6 @@ def store(place: Place) -> Store:
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """For stores that are opened from now on: how long they wait before they ask again changes no answer."""
     monkeypatch.setattr(remote, "_PAUSES", (0.01, 0.02, 0.04))
-    quick = {"init_backoff": timedelta(milliseconds=10), "max_backoff": timedelta(milliseconds=40), "base": 2}
-    monkeypatch.setitem(obstores._RETRIES, "backoff", quick)
 
 
 @pytest.fixture

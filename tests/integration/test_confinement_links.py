@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ import safepoint as package
 from safepoint.cli.completion import complete_runs
 from safepoint.cli.main import safepoint
 from safepoint.recorder import Fenced, RecorderError, resume_run, start_run
-from safepoint.store import CorruptError, Entry, Outcome, OutsideStoreError, StoreError, open_store
+from safepoint.store import CorruptError, Entry, Outcome, OutsideStoreError, StoreError, local, open_store
 from safepoint.store.layout import heartbeat_key, journal_key
 from safepoint.store.within import Within
 
@@ -172,6 +174,8 @@ def test_a_folder_that_becomes_a_link_once_it_was_judged_is_noticed(
     here: Path, guarded: Outside, monkeypatch: pytest.MonkeyPatch, swapped: str, ask: str
 ) -> None:
     store = lay(here / "store")
+    # files are looked for by their paths too, as where the system cannot open them by their names in an open folder
+    monkeypatch.setattr(local, "IN_FOLDERS", False)
     judged = Within.folder
 
     def swap(within: Within, key: str) -> str:
@@ -185,6 +189,83 @@ def test_a_folder_that_becomes_a_link_once_it_was_judged_is_noticed(
     monkeypatch.setattr(Within, "folder", swap)
     with pytest.raises(OutsideStoreError, match="leads out of the store"):
         READS[ask](opened)
+
+
+CALLS = ["open", "lstat", "stat", "readlink", "scandir", "mkdir", "link", "unlink"]
+
+
+@pytest.mark.parametrize("ask", READS)
+@pytest.mark.parametrize("swapped", ["runs", f"runs/{RUN}", JOURNAL])
+def test_a_folder_that_becomes_a_link_at_any_moment_is_not_followed(
+    tmp_path: Path, guarded: Outside, monkeypatch: pytest.MonkeyPatch, swapped: str, ask: str
+) -> None:
+    store = tmp_path / "store"
+    calls = moment = 0
+    still = False
+    """Whether calls are not counted: those of the swap itself, and of who watches."""
+    holds: Callable[[Any], bool] = guarded.holds
+
+    def unseen(file: Any) -> bool:
+        nonlocal still
+        before, still = still, True
+        try:
+            return holds(file)
+        finally:
+            still = before
+
+    def counted(name: str) -> Callable[..., Any]:
+        real = getattr(os, name)
+
+        def call(*arguments: Any, **options: Any) -> Any:
+            nonlocal calls, still
+            calls += not still
+            if calls == moment and not still:
+                still = True
+                (store / swapped).rename(tmp_path / f"moved-{moment}")
+                (store / swapped).symlink_to(guarded.folder / swapped)
+                still = False
+            return real(*arguments, **options)
+
+        return call
+
+    monkeypatch.setattr(guarded, "holds", unseen)
+    refused = 0
+    while calls >= moment:
+        moment += 1
+        if store.exists():
+            store.rename(tmp_path / f"store-{moment}")
+        lay(store)
+        opened = open_store(str(store))
+        assert opened.exists(RECORD)  # what was judged a moment ago has been judged
+        with monkeypatch.context() as patch:
+            for name in CALLS:
+                patch.setattr(os, name, counted(name))
+            calls = 0
+            try:
+                answer = READS[ask](opened)
+            except OutsideStoreError:
+                refused += 1
+            else:
+                assert CANARY not in str(answer)
+    assert moment > 3
+    assert refused
+
+
+@pytest.mark.parametrize("swapped", ["runs", f"runs/{RUN}", JOURNAL])
+def test_a_folder_that_was_read_and_then_becomes_a_link_is_soon_noticed(
+    here: Path, guarded: Outside, swapped: str
+) -> None:
+    store = lay(here / "store")
+    opened = open_store("store")
+    assert b"checkpoint" in opened.get(RECORD)
+    (store / swapped).rename(here / "moved")
+    (store / swapped).symlink_to(guarded.folder / swapped)
+    with suppress(OutsideStoreError):
+        assert CANARY.encode() not in opened.get(RECORD)  # at most what it has read before
+    time.sleep(0.002)
+    for ask in (opened.get, opened.exists):
+        with pytest.raises(OutsideStoreError):
+            ask(RECORD)
 
 
 def test_a_heartbeat_is_not_written_into_a_folder_that_became_a_link(

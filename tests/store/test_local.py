@@ -66,6 +66,7 @@ def test_links_are_judged_also_where_the_system_cannot_refuse_them(
     root: Path, secret: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (root / "file.json").symlink_to(secret)
+    monkeypatch.setattr(local, "IN_FOLDERS", False)
     monkeypatch.setattr(local, "NOFOLLOW", 0)
     store = open_store(str(root))
     with pytest.raises(OutsideStoreError):
@@ -84,6 +85,7 @@ def test_many_objects_are_read_with_the_same_care_as_one(
     (folder / "0000000007.json").symlink_to("0000000002.json")
     os.mkfifo(folder / "0000000008.json")
     if not refuses:
+        monkeypatch.setattr(local, "IN_FOLDERS", False)
         monkeypatch.setattr(local, "NOFOLLOW", 0)
     store = open_store(str(root))
     listed = {entry.key: entry for entry in store.list()}
@@ -256,6 +258,8 @@ def test_a_name_too_long_for_the_disk_is_absent(root: Path) -> None:
     store = open_store(str(root))
     with pytest.raises(AbsentError):
         store.get("x" * 300)
+    assert not store.exists("x" * 300)
+    assert not store.exists("runs/" + "x" * 300 + "/journal/0000000001.json")
     with pytest.raises(UnsupportedError, match="use a shorter id"):
         store.put_if_absent("runs/" + "x" * 300 + "/journal/0000000001.json", b"{}")
 

@@ -348,10 +348,10 @@ def test_a_file_where_a_folder_should_be_is_an_error(tmp_path: Path) -> None:
         open_store(str(tmp_path)).put_if_absent(KEY, MINE)
 
 
-def test_a_store_that_was_deleted_meanwhile_is_made_again(tmp_path: Path) -> None:
+def test_a_run_that_was_deleted_meanwhile_is_made_again(tmp_path: Path) -> None:
     store = open_store(str(tmp_path / "store"))
     store.put_if_absent(KEY, MINE)
-    subprocess.run(["rm", "-r", tmp_path / "store"], check=True)
+    subprocess.run(["rm", "-r", tmp_path / "store/runs"], check=True)
     assert store.put_if_absent(KEY, OTHERS) is Outcome.WON
 
 

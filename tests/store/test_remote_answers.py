@@ -60,8 +60,9 @@ class Scripted(Client):
         return "file" if path in self.objects else None
 
     def children(self, path: str) -> Iterator[Item]:
-        for page in self.pages:
+        for page in list(self.pages):
             if isinstance(page, StoreError):
+                self.pages.remove(page)
                 raise page
             yield page
 
@@ -192,15 +193,33 @@ def test_what_nobody_wants_any_more_is_taken_back(store: RemoteStore, client: Sc
 
 def test_a_listing_that_breaks_off_is_never_taken_for_whole(store: RemoteStore, client: Scripted) -> None:
     for error in (AbsentError("script://", "gone"), UnreachableError("script://", "no answer")):
-        client.pages = [Item(f"b/s/{KEY}", 1), error]
         for ask in (lambda: list(store.list("runs")), lambda: list(store.folders("runs"))):
+            client.pages = [Item(f"b/s/{KEY}", 1), *[error] * 5]
             with pytest.raises(UnreachableError):
                 ask()
 
 
+def test_a_listing_that_broke_off_is_taken_up_where_it_was(store: RemoteStore, client: Scripted) -> None:
+    items = [Item(f"b/s/runs/r/journal/{number:010}.json", 1) for number in range(1, 6)]
+    lost = UnreachableError("script://", "no answer")
+    client.pages = [*items[:2], lost, *items[2:4], lost, items[4]]
+    assert [entry.key for entry in store.list("runs")] == [item.path.removeprefix("b/s/") for item in items]
+
+
+def test_where_the_last_name_that_came_is_gone_the_listing_has_failed(
+    store: RemoteStore, client: Scripted
+) -> None:
+    client.pages = [Item("b/s/a.json", 1), Item("b/s/b.json", 1), UnreachableError("script://", "no answer")]
+    listing = store.list()
+    assert [next(listing).key, next(listing).key] == ["a.json", "b.json"]
+    del client.pages[1]
+    with pytest.raises(UnreachableError, match="broke off"):
+        next(listing)
+
+
 def test_a_missing_bucket_is_no_empty_folder(store: RemoteStore, client: Scripted) -> None:
-    client.pages = [NoBucketError("script://", "there is no such bucket")]
     for ask in (lambda: list(store.list("runs")), lambda: list(store.folders("runs"))):
+        client.pages = [NoBucketError("script://", "there is no such bucket")]
         with pytest.raises(NoBucketError):
             ask()
 

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from safepoint.store.capabilities import Capabilities
-from safepoint.store.errors import OutsideStoreError, StoreError
+from safepoint.store.errors import OutsideStoreError, StoreError, TooLargeError
 
 TEMPORARY = ".tmp-"
 """How the name of an unfinished write begins; such names are never listed."""
@@ -47,6 +47,10 @@ class Entry(NamedTuple):
     """A regular file, as the listing saw it, so that reading it need not ask again."""
     folder: bool = False
     """A link to a folder out of the store: whatever lies in it is not listed."""
+
+
+Listing = list[Entry | str]
+"""What a listing of one folder met: objects, and folders as their keys with a slash behind them."""
 
 
 class Store(ABC):
@@ -161,6 +165,34 @@ class Store(ABC):
         """
         if problem := why_no_key(key):
             raise OutsideStoreError(self.url, f"the name {key!a} {problem}", key)
+
+    def require_heartbeat(self, key: str) -> None:
+        """Refuses to rewrite anything but a heartbeat.
+
+        Raises:
+            ValueError: `key` names none.
+        """
+        from safepoint.store.layout import parse_key  # which needs the interface that is defined here
+
+        said = parse_key(key)
+        if said is None or said.log != "heartbeat":
+            raise ValueError(f"only a heartbeat may be rewritten, got {key!a}")
+
+    def prefix_of(self, folder: str) -> str:
+        """How the keys in `folder` begin, which may be given with a slash behind it or without; nothing for the root.
+
+        Raises:
+            OutsideStoreError: it is no name.
+        """
+        if not folder:
+            return ""
+        key = folder.removesuffix("/")
+        self.require_key(key)
+        return key + "/"
+
+    def too_large(self, key: str, limit: int | None) -> TooLargeError:
+        """What to raise where `key` has more bytes than the reader takes."""
+        return TooLargeError(self.url_of(key), f"more than the limit of {limit} bytes", key)
 
 
 def why_no_key(key: str) -> str:

@@ -71,7 +71,6 @@ def _fast(
     url: str, protocol: str, main: str, options: Mapping[str, Any], *, strict: bool
 ) -> tuple[Client, str] | None:
     """The client of obstore, and the path in it, where that is installed, knows all of `options` and may be used."""
-    problem = f"obstore knows no {protocol} storage"
     if protocol in _LIBRARIES:
         from safepoint.store.obstores import ObstoreClient
 
@@ -79,7 +78,8 @@ def _fast(
         client = ObstoreClient.open(protocol, authority, _of_protocol(protocol, options), strict=strict)
         return None if client is None else (client, "/".join((authority.partition("@")[0], rest)))
     if strict:
-        raise UnsupportedError(url, problem, remedy="leave driver=obstore out, or install safepoint[fast]")
+        problem = f"obstore knows no {protocol} storage"
+        raise UnsupportedError(url, problem, remedy="leave driver=obstore out")
     return None
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 
-from safepoint.store.within import Within
+from safepoint.store.errors import UnreachableError
+from safepoint.store.within import LIST, Within
 
 
 def write_new(name: str, data: bytes, folder: int) -> None:
@@ -36,29 +38,42 @@ def sync_names(folder: int) -> None:
 
 
 class Folders:
-    """The folders that this process has made, or found made, and whose names survive a power cut."""
+    """The folders that a store has made, or found made, and whose names survive a power cut.
 
-    def __init__(self, within: Within) -> None:
+    Its own folder is made at most once: where that vanishes, a mount has gone, and what lies below it is another disk.
+    """
+
+    def __init__(self, within: Within, url_of: Callable[[str], str]) -> None:
         self._within = within
+        self._url_of = url_of
         self._durable: set[str] = set()
+        self._root: tuple[int, int] | None = None
+        with suppress(OSError):  # what cannot be looked at is not known yet
+            self._root = _identity(within.root)
 
     def make(self, folder: str, key: str) -> None:
         """Makes `folder` and sees to it that its name survives a power cut.
 
-        Once in a process also where the folder exists: who made it may have died before it was durable.
+        Once for each store also where the folder exists: who made it may have died before it was durable.
 
         Args:
             folder: its path.
             key: what to call it where it leads out of the store.
+
+        Raises:
+            UnreachableError: the store's own folder is not the one it was.
         """
         if folder in self._durable and os.path.isdir(folder):
             return
         parent, name = os.path.split(folder)
+        own = folder == self._within.root
+        if own:
+            self.require_root(key)
         inside = folder.startswith(self._within.below)
         if inside or not os.path.isdir(parent):
             self.make(parent, key)
         try:
-            held = os.open(parent, os.O_RDONLY)
+            held = os.open(parent, LIST)
         except PermissionError:
             if inside or not os.path.isdir(folder):  # what lies above the store may be closed to us
                 raise
@@ -66,12 +81,41 @@ class Folders:
             try:
                 if inside:
                     self._within.require_open(held, key)
-                with suppress(FileExistsError):
-                    os.mkdir(name, dir_fd=held)
+                    self.require_root(key)  # it was still there when the parent was opened
+                if (
+                    not own or self._root is None
+                ):  # or else it was there, and is not made again if it is gone now
+                    with suppress(FileExistsError):
+                        os.mkdir(name, dir_fd=held)
                 sync_names(held)
             finally:
                 os.close(held)
+        if own and self._root is None:
+            self._root = _identity(folder)
         self._durable.add(folder)
+
+    def require_root(self, key: str) -> None:
+        """Refuses to write `key` once the store's own folder is gone, or another one has its name.
+
+        Raises:
+            UnreachableError: it is.
+        """
+        if self._root is None or self._root == (now := _identity(self._within.root)):
+            return
+        problem = "it is gone" if now is None else "another one is there now"
+        remedy = "see whether its disk is still mounted; if it was replaced on purpose, open the store again"
+        raise UnreachableError(
+            self._url_of(""), f"the store's folder is not the one it was: {problem}", key, remedy
+        )
+
+
+def _identity(folder: str) -> tuple[int, int] | None:
+    """What tells a folder from one that takes its place; None where there is none."""
+    try:
+        status = os.stat(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _sync(file: int) -> None:

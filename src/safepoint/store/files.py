@@ -20,6 +20,9 @@ NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 # a FIFO without a writer must not block, and a link must not be followed before it was judged
 READ = os.O_RDONLY | NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
+IN_FOLDERS = bool(NOFOLLOW) and os.open in os.supports_dir_fd
+"""Whether a file can be opened by its name in an open folder, so that no link is followed on the way."""
+
 SMALL = 1 << 14
 """Bytes: a larger file is not read at once."""
 
@@ -32,7 +35,7 @@ def read_small(name: str, folder: int, most: int) -> bytes | None:
             data = os.read(file, most)
         finally:
             os.close(file)
-    except OSError:
+    except (OSError, ValueError):  # no name holds a NUL
         return None
     return data if len(data) < most else None
 

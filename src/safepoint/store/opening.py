@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from safepoint.store import obstore_forks  # noqa: F401 - watches for forks from before obstore is loaded
 from safepoint.store.base import Store
 from safepoint.store.errors import AbsentError, UnsupportedError
 from safepoint.store.local import LocalStore

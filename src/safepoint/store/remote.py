@@ -14,9 +14,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from itertools import takewhile
 from typing import Literal, TypeVar
 
-from safepoint.store.base import TEMPORARY, Entry, Outcome, Store, why_no_key
+from safepoint.store.base import TEMPORARY, Entry, Listing, Outcome, Store, why_no_key
 from safepoint.store.capabilities import Capabilities
 from safepoint.store.client import Client, Connection, Item
 from safepoint.store.errors import (
@@ -25,13 +26,11 @@ from safepoint.store.errors import (
     NoBucketError,
     OutsideStoreError,
     StoreError,
-    TooLargeError,
     UnreachableError,
     UnsupportedError,
     shown,
     without_slash,
 )
-from safepoint.store.layout import parse_key
 from safepoint.store.readahead import read_ahead
 from safepoint.store.urls import is_plain_on_the_web, split_chain
 
@@ -40,11 +39,10 @@ _T = TypeVar("_T")
 _PAUSES = (0.1, 0.4, 1.6)
 """Seconds before each time that a question is asked again."""
 
+_PATIENCE = 30.0
+"""Seconds after which it is not asked again: a backend that is silent costs a wait each time."""
+
 _WEB = frozenset({"http", "https"})
-
-
-_Listing = list[Entry | str]
-"""Objects, and folders as their keys with a slash behind them."""
 
 
 class RemoteStore(Store):
@@ -82,7 +80,7 @@ class RemoteStore(Store):
         def begin(entry: Entry) -> Future[bytes]:
             self.require_key(entry.key)
             if limit is not None and (entry.size or 0) > limit:
-                raise self._too_large(entry.key, limit)
+                raise self.too_large(entry.key, limit)
             return client.fetch(self._path(entry.key), limit)
 
         def take(entry: Entry, answer: Future[bytes]) -> bytes:
@@ -108,7 +106,7 @@ class RemoteStore(Store):
         return None if first is None else (first, pieces)
 
     def list(self, prefix: str = "") -> Iterator[Entry]:
-        prefix = self._prefix(prefix)
+        prefix = self.prefix_of(prefix)
         if not self._client.flat:
             yield from (found for found in self._walk(prefix) if isinstance(found, Entry))
             return
@@ -127,7 +125,7 @@ class RemoteStore(Store):
             raise AbsentError(self.url, "nothing is there")
 
     def folders(self, prefix: str = "") -> Iterator[str]:
-        prefix = self._prefix(prefix)
+        prefix = self.prefix_of(prefix)
         for found in self._scan(prefix):
             if not isinstance(found, Entry):
                 yield found[len(prefix) : -1]
@@ -149,8 +147,8 @@ class RemoteStore(Store):
         self.require_key(key)
         self._require_claims(key)
         create = self._create_for_one if self.capabilities.assumed else self._client.create
-        unclear = False
-        for pause in (*_PAUSES, None):
+        unclear, pauses = False, _pauses()
+        while True:
             try:
                 try:
                     with self._typed(key):
@@ -164,14 +162,13 @@ class RemoteStore(Store):
                 if not unclear:
                     raise
                 return Outcome.UNKNOWN  # an earlier try may have arrived, whatever keeps us from looking now
-            if pause is not None:
-                time.sleep(pause)  # nothing bears the name, or nobody can tell: the same bytes, the same name
-        return Outcome.UNKNOWN
+            pause = next(pauses, None)
+            if pause is None:
+                return Outcome.UNKNOWN
+            time.sleep(pause)  # nothing bears the name, or nobody can tell: the same bytes, the same name
 
     def replace(self, key: str, data: bytes) -> None:
-        name = parse_key(key)
-        if name is None or name.log != "heartbeat":
-            raise ValueError(f"only a heartbeat may be rewritten, got {key!a}")
+        self.require_heartbeat(key)
         self.require_key(key)
         self._require_claims(key)
         self._patiently(key, lambda: self._client.overwrite(self._path(key), data))
@@ -261,14 +258,6 @@ class RemoteStore(Store):
     def _path(self, key: str) -> str:
         return "/".join(filter(None, (self._root, key))) + self._query
 
-    def _prefix(self, prefix: str) -> str:
-        """The folder `prefix` with a slash behind it; nothing for the root."""
-        if not prefix:
-            return ""
-        folder = prefix.removesuffix("/")
-        self.require_key(folder)
-        return folder + "/"
-
     def _key(self, path: str) -> str:
         path = path.rstrip("/") if path.endswith("/") else path
         if not self._root:
@@ -286,25 +275,44 @@ class RemoteStore(Store):
     # Listing
 
     def _listing(self, folder: str, ask: Callable[[str], Iterator[Item]]) -> Iterator[Item]:
-        """The items of a listing; its beginning is asked for with patience, which costs nothing twice."""
+        """The items of a listing; one that breaks off is begun anew, and taken up behind the last item that came."""
 
         def begin() -> tuple[Item | None, Iterator[Item]]:
             items = ask(self._path(folder.removesuffix("/")))
             return next(items, None), items
 
         first, items = self._patiently(folder, begin)
-        return iter(()) if first is None else self._rest(folder, first, items)
+        return iter(()) if first is None else self._rest(folder, ask, first, items)
 
-    def _rest(self, folder: str, first: Item, items: Iterator[Item]) -> Iterator[Item]:
-        try:
-            with self._typed(folder):
-                yield first
+    def _rest(
+        self, folder: str, ask: Callable[[str], Iterator[Item]], last: Item, items: Iterator[Item]
+    ) -> Iterator[Item]:
+        yield last
+        pauses = _pauses()
+        while True:
+            try:
+                with self._typed(folder):
+                    for item in items:
+                        yield item
+                        last = item
+            except (AbsentError, UnreachableError) as error:
+                # what has begun and breaks off is not whole, whatever the reason
+                pause = next(pauses, None)
+                if pause is None:
+                    problem = f"the listing broke off ({error.problem})"
+                    raise UnreachableError(self.url_of(folder), problem, folder) from None
+            else:
+                return
+            time.sleep(pause)
+            items = self._behind(last, ask(self._path(folder.removesuffix("/"))))
+
+    @staticmethod
+    def _behind(last: Item, items: Iterator[Item]) -> Iterator[Item]:
+        for item in items:
+            if item.path == last.path:
                 yield from items
-        except AbsentError as error:
-            # what has begun and breaks off is not whole, whatever the reason
-            raise UnreachableError(
-                self.url_of(folder), f"the listing broke off ({error.problem})", folder
-            ) from None
+                return
+        raise ConnectionError  # it is gone: nobody knows from where to go on
 
     def _walk(self, prefix: str, depth: int | None = None) -> Iterator[Entry | str]:
         """Everything below a folder, sorted by key; each folder before what it holds."""
@@ -316,7 +324,7 @@ class RemoteStore(Store):
             if not isinstance(found, Entry) and (depth is None or found.count("/") - top <= depth):
                 pending += self._scan(found)[::-1]
 
-    def _scan(self, folder: str) -> _Listing:
+    def _scan(self, folder: str) -> Listing:
         """What lies directly in a folder, sorted by key; a folder in it as its key with a slash behind it."""
         try:
             items = self._listing(folder, self._client.children)
@@ -349,22 +357,21 @@ class RemoteStore(Store):
 
     def _patiently(self, key: str, ask: Callable[[], _T]) -> _T:
         """The answer to a question that may be asked again without harm."""
-        for pause in _PAUSES:
+        pauses = _pauses()
+        while True:
             try:
                 with self._typed(key):
                     return ask()
             except UnreachableError:
+                pause = next(pauses, None)
+                if pause is None:
+                    raise
                 time.sleep(pause)
-        with self._typed(key):
-            return ask()
 
     def _within(self, key: str, data: bytes, limit: int | None) -> bytes:
         if limit is not None and len(data) > limit:
-            raise self._too_large(key, limit)
+            raise self.too_large(key, limit)
         return data
-
-    def _too_large(self, key: str, limit: int | None) -> TooLargeError:
-        return TooLargeError(self.url_of(key), f"more than the limit of {limit} bytes", key)
 
     @contextmanager
     def _typed(self, key: str) -> Iterator[None]:
@@ -376,6 +383,12 @@ class RemoteStore(Store):
             kind, problem, remedy = self._client.explain(error)
             # without its cause: a traceback would print addresses and headers that may hold credentials
             raise kind(self.url_of(key), problem, key, remedy) from None
+
+
+def _pauses() -> Iterator[float]:
+    """Seconds before each time that a question is asked again; none any more once it has taken too long."""
+    end = time.monotonic() + _PATIENCE
+    yield from takewhile(lambda _: time.monotonic() < end, _PAUSES)
 
 
 def _is_temporary(name: str) -> bool:

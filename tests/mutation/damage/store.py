@@ -137,7 +137,8 @@ def logs_of(texts: Sequence[Text]) -> Iterator[Log]:
     """The logs that `texts` form."""
     groups: dict[tuple[str, str, str, bool], list[Text]] = {}
     for text in texts:
-        if isinstance(text.value, dict) and text.value.keys() >= {"sequence", "runId"}:  # an anchor is of no run
+        # an anchor is of no run
+        if isinstance(text.value, dict) and text.value.keys() >= {"sequence", "runId"}:
             name = "recovery" if text.value["recordType"] == "recovery" else "journal"
             path = PurePosixPath(text.key)
             objects = bool(NUMBERED.fullmatch(path.name))
