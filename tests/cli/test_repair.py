@@ -33,7 +33,7 @@ def test_a_store_without_damage_is_copied(here: Path, run: Run) -> None:
     assert result.stderr.splitlines() == [
         "done: 6 objects: 6 copied",
         "report: copy/repair.jsonl",
-        "before a run goes on in the copy, seal its original there, or make sure that nobody writes it",
+        "a run that has not ended could go on in both places now: make sure that nobody writes the original",
     ]
     assert run("validate", "copy").exit_code == 0
     assert (here / "copy/repair.jsonl").is_file()

@@ -320,6 +320,7 @@ class Forgetful:
 @pytest.fixture
 def looked(store: Path) -> Iterator[Any]:
     trial = Trial(str(store), {})
+    trial._scratch.put("first.json", A)  # as always before: the folder would go with the last object in it
 
     def look(**lies: Any) -> dict[str, str]:
         trial._look(Forgetful(**lies), "another process")  # type: ignore[arg-type]  # a stand-in

@@ -67,7 +67,7 @@ def command(
 
     URL is a store, or the place for one. No record is touched: all is done in a scratch folder, .tmp-doctor- and random
     letters, which readers pass over and which is removed again, also after Ctrl-C; what could not be removed is named.
-    Real processes race for the same names, which takes some 500 requests and ten seconds.
+    Real processes race for the same names, which takes some 500 requests and up to half a minute.
 
     That a protocol is known proves nothing: some servers accept the condition, and overwrite all the same.
     """

@@ -47,6 +47,7 @@ SHOWN = 100
     statuses={
         0: "migrated",
         1: "refused: nothing was written",
+        2: "wrong usage",
         3: "something could not be read or written",
     },
 )
@@ -74,6 +75,8 @@ def command(
     INPUT is a file with one record, JSON Lines, a folder or a store; - is standard input. One file goes to standard
     output unless --output names a place; a folder or store needs --output. With --format json a report replaces the
     findings; it goes to standard output if the records do not.
+
+    A copy of a run that has not ended is a second place where it could go on: go on in one of them only.
     """
     version = Version.parse(to)
     assert version is not None
@@ -99,6 +102,10 @@ def command(
             _located(report.faults, lambda place: store.get(place.key) if place.key else None),
             not report.done,
         )
+        if report.done:
+            note(
+                "a run that has not ended could go on in both places now: make sure that nobody writes the original"
+            )
         counts = ("migrated", "copied", "dropped", "left")
         summary = {"done": report.done, **{name: getattr(report, name) for name in counts}}
     _report(findings, summary, output_format, on_stdout=output is not None)
@@ -214,7 +221,7 @@ def _report(findings: list[Finding], summary: dict[str, Any], output_format: str
     numbers = ", ".join(f"{number} {name}" for name, number in summary.items() if name != "done")
     hidden = sum(max(0, n - SHOWN) for n in seen.values())
     more = f" ({hidden:,} more of the same codes not shown)" if hidden else ""
-    outcome = "done" if summary["done"] else "refused, nothing was written"
+    outcome = "done" if summary["done"] else "refused, nothing was written; as far as it came"
     lines = seen.total()
     places = f" in {count(len(findings), 'place')}" if len(findings) > lines else ""
     note(f"{outcome}: {numbers}; {count(lines, 'finding')}{places}{more}")

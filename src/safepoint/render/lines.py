@@ -62,7 +62,8 @@ def _indentation(text: str) -> str:
 
 def _window(before: str, accused: str, after: str, room: int) -> tuple[str, str, str]:
     """The three parts, cut to `room` columns: the accused part is kept first, then what leads to it."""
-    if cells(before) + cells(accused) + cells(after) <= room:
+    # where nothing is accused, the caret still takes a column
+    if cells(before) + max(cells(accused) + cells(after), 1) <= room:
         return before, accused, after
     # A third is left for what surrounds the accused part, however long it is.
     accused = _head(accused, room * 2 // 3)

@@ -106,7 +106,7 @@ def summary_text(
     if not dry_run:
         lines.append(f"report: {plain(report)}")
         lines.append(
-            "before a run goes on in the copy, seal its original there, or make sure that nobody writes it"
+            "a run that has not ended could go on in both places now: make sure that nobody writes the original"
         )
     return "\n".join(lines)
 

@@ -39,6 +39,7 @@ DRIVERS = ("auto", "fsspec", "obstore")
 
 def connect(url: str, options: Mapping[str, Any]) -> RemoteStore:
     """The store at `url`; see `open_store`."""
+    _require_configuration(url)
     given = dict(options)
     driver, assumed = given.pop("driver", "auto"), given.pop("assume_one_writer", False)
     if driver not in DRIVERS:
@@ -96,6 +97,13 @@ def _usual(url: str, protocol: str, options: Mapping[str, Any], *, chained: bool
         fs, root = url_to_fs(url, **_arguments(url, protocol, options, chained=chained))
     except Exception as error:  # noqa: BLE001 - whatever a file system makes of a URL and its options
         kind, problem, remedy = FsspecClient(None).explain(error)
+        if isinstance(error, TypeError | ValueError | AttributeError):
+            given = f" {', '.join(sorted(options))}" if options else ""
+            kind, problem = (
+                UnsupportedError,
+                f"the storage options are not understood ({type(error).__name__})",
+            )
+            remedy = f"check the names and values of the options{given}, fsspec's configuration and the environment"
         # without its cause: its text may hold credentials
         raise kind(url, problem, remedy=remedy) from None
     return _client(fs, protocol, chained=chained), root
@@ -166,6 +174,22 @@ def _of_protocol(protocol: str, options: Mapping[str, Any]) -> dict[str, Any]:
     mine = {protocol, *(name for name, library in _LIBRARIES.items() if library == _LIBRARIES.get(protocol))}
     own = {name: value for known in named.keys() & mine for name, value in named[known].items()}
     return {**{name: value for name, value in options.items() if name not in named}, **own}
+
+
+def _require_configuration(url: str) -> None:
+    """What fsspec reads of its own when it is imported can be used; what is wrong with it may hold a secret."""
+    try:
+        from fsspec.config import conf
+
+        known = all(isinstance(options, Mapping) for options in conf.values())
+    except Exception as error:  # noqa: BLE001 - whatever its parsers say of a file
+        problem = f"fsspec's own configuration cannot be read ({type(error).__name__})"
+    else:
+        if known:
+            return
+        problem = "fsspec's own configuration is not options by protocol"
+    remedy = "check the files in FSSPEC_CONFIG_DIR, or in ~/.config/fsspec, and the variables FSSPEC_…"
+    raise UnsupportedError(url, problem, remedy=remedy) from None
 
 
 def _require_known(url: str) -> None:

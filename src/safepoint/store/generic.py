@@ -90,12 +90,14 @@ class FsspecClient(Client):
         if isinstance(error, ImportError):
             # the one text that is quoted: it names a package, and is known to name nothing else
             return UnsupportedError, "this kind of storage needs another package", str(error)
+        if what == "ProfileNotFound":
+            return UnsupportedError, "there is no such profile on this machine", "check its name"
+        if statuses:
+            return kind_of(statuses[-1], {code_of(cause) for cause in causes} - {""})
         if any(
             isinstance(cause, PermissionError) or "Credential" in type(cause).__name__ for cause in causes
         ):
             return DeniedError, f"access denied ({what})", ""
-        if statuses:
-            return kind_of(statuses[-1], {code_of(cause) for cause in causes})
         if isinstance(error, FileNotFoundError | NotADirectoryError):
             # fsspec's HTTP file system reports any failure as a missing file; the cause tells
             if isinstance(causes[-1], FileNotFoundError | NotADirectoryError | KeyError):
@@ -175,7 +177,8 @@ class LoopClient(FsspecClient):
 def kind_of(status: int, codes: set[str]) -> tuple[type[StoreError], str, str]:
     """What an answer of an object store means, by its HTTP status and the error codes in it."""
     if status in {401, 403}:
-        return DeniedError, f"access denied (status {status})", ""
+        said = ", ".join([f"status {status}", *sorted(code for code in codes if code.isalnum())])
+        return DeniedError, f"access denied ({said})", ""
     if "NoSuchBucket" in codes or "ContainerNotFound" in codes:
         return NoBucketError, "there is no such bucket", "check its name"
     if status in {404, 410}:

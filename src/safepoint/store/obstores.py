@@ -282,13 +282,14 @@ class ObstoreClient(Client):
             provider = _PROVIDER.search(text)
             if provider and _NO_ANSWER.search(provider[1]):
                 return UnreachableError, f"no credentials could be fetched ({provider[1]})", ""
-            said = provider[1] if provider else f"status {status or 403}"
-            return DeniedError, f"access denied ({said})", ""
+            if provider:
+                return DeniedError, f"access denied ({provider[1]})", ""
+            return kind_of(status or 403, {code} - {""})
         if _ELSEWHERE in text:
             remedy = "name its region in the storage options"
             return UnsupportedError, "the bucket is in another region", remedy
         if status:
-            return kind_of(status, {code})
+            return kind_of(status, {code} - {""})
         if name == _BAD_NAME or isinstance(error, ValueError):
             problem = "a name in it is none that obstore can handle: a part of it is empty, '.' or '..', or unprintable"
             remedy = "remove or rename it, or choose the storage option driver=fsspec"
@@ -296,6 +297,12 @@ class ObstoreClient(Client):
         if name in _UNABLE or isinstance(error, NotImplementedError):
             problem = f"this kind of storage cannot do that ({name})"
             return UnsupportedError, problem, "check the storage options"
+        if "dns error" in text or "tcp connect error" in text:
+            return (
+                UnreachableError,
+                "nothing answers at that address",
+                "check the endpoint; or try again later",
+            )
         return UnreachableError, f"no usable answer ({name})", ""
 
 

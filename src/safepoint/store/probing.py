@@ -18,6 +18,7 @@ from safepoint.store.contest import Round, race, tally
 from safepoint.store.errors import (
     AbsentError,
     DeniedError,
+    NoBucketError,
     StoreError,
     UnreachableError,
     UnsupportedError,
@@ -156,6 +157,10 @@ class Trial:
             self._say("answers", "yes", f"it says: {error.problem}")
             if isinstance(self.store, LocalStore):
                 self._say("lists", "untried", "there is no such folder")
+                raise _NothingMoreError from None
+            if isinstance(error, NoBucketError):
+                # some would make it for the first write, and it would stay behind
+                self._say("lists", "untried", error.problem)
                 raise _NothingMoreError from None
         except UnreachableError as error:
             self._say("answers", "untried", error.problem)
