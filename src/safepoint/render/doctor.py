@@ -186,6 +186,10 @@ def _remedy(document: Mapping[str, Any], open_: Sequence[Mapping[str, Any]]) -> 
         return "Run this again when it answers."
     if "lists" in reached and document["backend"] == "local":
         return f"Make the folder, so that the place that will be used is tried: mkdir -p {document['url']}"
+    if "lists" in reached and not reached & {"writes", "oneWinner"}:
+        return (
+            "Check its name and these credentials; what is not there must be made first. Then run this again."
+        )
     if "writes" in reached:
         refused = any("credentials" in proof["how"] for proof in open_)
         if refused:

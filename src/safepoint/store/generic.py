@@ -40,6 +40,12 @@ _LONG = 600.0
 _SLOWEST = 128 * 2**10
 """Bytes in a second of the slowest line that is waited for."""
 
+_NOBODY = frozenset(
+    {"EndpointConnectionError", "ClientConnectorError", "ClientConnectorDNSError", "ServiceRequestError"}
+    | {"ConnectionRefusedError", "gaierror"}
+)
+"""Errors of botocore, aiohttp, Azure and the system where no connection came about."""
+
 _BUSY = frozenset({"SlowDown", "ServerBusy", "TooManyRequests", "RequestLimitExceeded"})
 """Error codes of S3 and Azure that ask for patience."""
 
@@ -112,6 +118,12 @@ class FsspecClient(Client):
                 f"this kind of storage cannot do that ({what})",
                 "check the address and the options",
             )
+        if what in _NOBODY:
+            return (
+                UnreachableError,
+                f"nothing answers at that address ({what})",
+                "check the endpoint; or try again later",
+            )
         return UnreachableError, f"no usable answer ({what})", ""
 
 
@@ -177,7 +189,7 @@ class LoopClient(FsspecClient):
 def kind_of(status: int, codes: set[str]) -> tuple[type[StoreError], str, str]:
     """What an answer of an object store means, by its HTTP status and the error codes in it."""
     if status in {401, 403}:
-        said = ", ".join([f"status {status}", *sorted(code for code in codes if code.isalnum())])
+        said = ", ".join([f"status {status}", *sorted(code for code in codes if code.isalpha())])
         return DeniedError, f"access denied ({said})", ""
     if "NoSuchBucket" in codes or "ContainerNotFound" in codes:
         return NoBucketError, "there is no such bucket", "check its name"
