@@ -35,7 +35,11 @@ def test_an_anchor_is_told_by_its_digest_and_its_place(run: Run, here: Path) -> 
     assert json.loads(written.read_bytes())["createdAt"] == "2026-05-07T11:00:00Z"
     again = run("anchor", "store", "--output", "place")
     assert (again.exit_code, again.stdout) == (0, "")
-    assert again.stderr == "place: nothing is new since anchor 1: 2 runs, 14 records\n"
+    assert again.stderr == (
+        "place: nothing is new since anchor 1: 2 runs, 14 records\n"
+        "only the heads of the logs were compared with it; to have every record checked: "
+        "safepoint validate store --anchor place\n"
+    )
 
 
 def test_a_report_as_json_has_the_digest_of_the_newest_anchor_also_where_nothing_is_new(

@@ -39,7 +39,24 @@ def test_what_is_refused_is_named_with_status_1(run: Run, crashed: Path) -> None
     assert (named.exit_code, named.stdout) == (1, f"left  {RUN}: it has not ended\n")
     swept = run("pack", crashed, "--closed-before", "1d")
     assert (swept.exit_code, swept.stdout) == (0, "")
-    assert swept.stderr == "1 run: 1 passed over, as not ended or not that old\n"
+    assert swept.stderr == "1 run: 1 passed over (1 not ended)\n"
+
+
+def test_the_summary_counts_the_runs_that_were_passed_over_by_their_reasons(run: Run, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    Journal("a").begin().add("run", 2, status="failed").write(store)
+    Journal("b").begin().write(store)
+    Journal("c").begin().write(store)
+    settling = Journal("d").begin().ledger(2, "attempting").add("run", 3, status="completed")
+    settling.claim(80, purpose="resolution", ttl=10**10).ledger(81, "committed").write(store)
+    Journal("e").begin().add("run", 2, status="completed").write(store)
+    swept = run("pack", store, "--closed-before", "2026-05-07T10:00:01Z")
+    why = "1 failed, 2 not ended, 1 not that old, 1 with a live lease"
+    assert (swept.exit_code, swept.stdout) == (0, "")
+    assert swept.stderr == f"5 runs: 5 passed over ({why})\n"
+    named = run("pack", store, "--run", "d")
+    assert named.exit_code == 1
+    assert named.stdout.startswith("left  d: the lease of epoch 2 is live until ")
 
 
 def test_as_json_every_run_is_listed(run: Run, tmp_path: Path) -> None:
@@ -70,11 +87,17 @@ def test_a_run_that_is_too_young_is_passed_over(run: Run, completed: Path) -> No
     )
 
 
-@pytest.mark.parametrize("time", ["90", "0d", "1y", "yesterday", "2026-05-07", "-1d"])
+@pytest.mark.parametrize("time", ["90", "1y", "yesterday", "2026-05-07", "-1d"])
 def test_what_is_neither_is_a_usage_error(time: str, run: Run, completed: Path) -> None:
     result = run("pack", completed, "--closed-before", time)
     assert result.exit_code == 2
     assert "or an age such as 90d" in result.stderr
+
+
+def test_an_age_of_nothing_is_named_as_such(run: Run, completed: Path) -> None:
+    result = run("pack", completed, "--closed-before", "0h")
+    assert result.exit_code == 2
+    assert "--closed-before: got '0h': an age must be more than 0, such as 1h" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["pack", "unpack"])
@@ -104,5 +127,8 @@ def test_a_folder_of_stores_lists_the_command_for_each(run: Run, tmp_path: Path)
         )
     result = run("pack", tmp_path, "--closed-before", "1d", "--dry-run", "--storage-option", "key=secret")
     assert result.exit_code == 3
-    assert f"  safepoint pack {tmp_path}/one --closed-before 1d --dry-run\n" in result.stderr
+    assert (
+        f"  safepoint pack {tmp_path}/one --closed-before 1d --dry-run --storage-option key=…\n"
+        in result.stderr
+    )
     assert "secret" not in result.stderr

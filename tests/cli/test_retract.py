@@ -114,3 +114,58 @@ def test_of_what_was_written_nobody_says_that_nothing_was(
 
 def test_a_run_that_is_not_there_cannot_be_evaluated(run: Run, saved: Path) -> None:
     assert run("retract", saved, "--run", "nobody", "--checkpoint", "cp_one", *WHO).exit_code == 3
+
+
+def test_show_lists_the_artifacts_that_can_be_retracted(run: Run, saved: Path) -> None:
+    run("retract", saved, "--run", RUN, "--artifact", "one", *WHO)
+    shown = run("show", saved, "--run", RUN).stdout
+    table = shown[shown.index("\nartifacts\n") :].splitlines()[2:6]
+    assert [line.split() for line in table] == [
+        ["artifact", "bytes", "media", "type", "named", "by"],
+        ["one", "3", "text/plain", "cp_one", "retracted"],
+        ["both", "4", "text/plain", "cp_one,", "cp_two"],
+        ["two", "3", "text/plain", "cp_two"],
+    ]
+    listed = json.loads(run("show", saved, "--run", RUN, "--format", "json").stdout)["artifacts"]
+    assert listed[0] == {
+        **reference("one", b"one"),
+        "namedBy": ["cp_one"],
+        "retracted": True,
+    }
+    assert [artifact["retracted"] for artifact in listed] == [True, False, False]
+
+
+def test_an_artifact_goes_with_every_checkpoint_that_names_it(run: Run, saved: Path) -> None:
+    run("retract", saved, "--run", RUN, "--checkpoint", "cp_two", *WHO)
+    listed = json.loads(run("show", saved, "--run", RUN, "--format", "json").stdout)["artifacts"]
+    hidden = {artifact["artifactId"]: artifact["retracted"] for artifact in listed}
+    assert hidden == {"one": False, "both": False, "two": True}
+
+
+def test_the_guard_says_of_a_retracted_artifact_that_it_was_retracted(run: Run, saved: Path) -> None:
+    run("retract", saved, "--run", RUN, "--artifact", "two", *WHO)
+    judged = run("guard", saved, "--run", RUN).stdout
+    assert "SP786 world: an artifact of the checkpoint was retracted" in judged
+    assert "restore the artifact" not in judged
+
+
+def test_a_check_counts_the_artifacts_that_it_has_verified(run: Run, saved: Path) -> None:
+    checked = run("validate", saved, "--artifacts")
+    assert checked.stdout.endswith("4 records and 3 verified artifacts in 4 files, 1 run: nothing wrong\n")
+    summary = json.loads(run("validate", saved, "--artifacts", "--format", "json").stdout)["summary"]
+    assert summary["artifacts"] == 3
+    assert "artifacts" not in json.loads(run("validate", saved, "--format", "json").stdout)["summary"]
+    (damaged,) = saved.rglob(hashlib.sha256(b"two").hexdigest())
+    damaged.write_bytes(b"owt")
+    run("retract", saved, "--run", RUN, "--artifact", "one", *WHO)
+    again = run("validate", saved, "--artifacts", "--jobs", "2")
+    assert again.exit_code == 1
+    assert "5 records and 1 verified artifact in" in again.stdout
+
+
+def test_the_list_of_runs_says_how_to_see_what_is_wrong(run: Run, saved: Path) -> None:
+    assert "what is wrong" not in run("runs", saved).stdout
+    (saved / "runs" / RUN / "journal/0000000003.json").write_bytes(b"{")
+    listed = run("runs", saved, "--storage-option", "token=hush").stdout
+    assert f"what is wrong:  safepoint validate {saved} --storage-option token=…\n" in listed
+    assert f"look closer:  safepoint show {saved} --run {RUN} --storage-option token=…\n" in listed

@@ -133,3 +133,51 @@ def test_an_owner_whose_lease_is_live_need_not_ask(tmp_path: Path) -> None:
     now[0] += 61 * SECOND
     run.checkpoint("cp-2", state="s", step_name="b", next_steps=[])
     assert asked["before exists"] == 2
+
+
+def test_an_owner_that_may_have_ended_the_run_asks_again_before_it_writes_more(tmp_path: Path) -> None:
+    """Its lease is live, but the end was written, though the store did not say so, and the run was put away."""
+    inner = filled("memory", tmp_path, {})
+    end = journal_key("run-1", 3)
+    silent = [True]
+
+    def no_answer(what: str, key: str) -> None:
+        if silent[0] and key == end and what in {"after put", "before get"}:
+            raise UnreachableError(inner.url, "no answer", key)
+
+    store = Watched(inner, no_answer)
+    run = start_run(store, "run-1", workflow="w", holder="worker", clock=lambda: LATER)
+    with pytest.raises((Unclear, UnreachableError)):
+        run.complete()
+    silent[0] = False
+    before = objects_of(inner)
+    assert end in before
+    assert [change.outcome for change in pack(inner, now=LATER)] == ["done"]
+    with pytest.raises(PutAway, match="nothing was written"):
+        run.checkpoint("cp-1", state="s", step_name="a")
+    assert end not in objects_of(inner)
+
+
+def test_a_run_that_was_just_completed_is_packed_at_once(tmp_path: Path) -> None:
+    store = filled("memory", tmp_path, {})
+    run = start_run(store, "run-1", workflow="w", holder="worker", clock=lambda: LATER)
+    with run:
+        run.checkpoint("cp-1", state="s", step_name="a", next_steps=[])
+        run.complete()
+    assert [change.outcome for change in pack(store, now=LATER)] == ["done"]
+    with pytest.raises(PutAway):
+        run.approval_state("ap-1")
+
+
+def test_a_run_that_is_packed_while_its_end_is_written_has_ended_all_the_same(tmp_path: Path) -> None:
+    inner = filled("memory", tmp_path, {})
+
+    def meanwhile(what: str, key: str) -> None:
+        if (what, key) == ("after put", journal_key("run-1", 3)):
+            assert [change.outcome for change in pack(inner, now=LATER)] == ["done"]
+
+    run = start_run(Watched(inner, meanwhile), "run-1", workflow="w", holder="worker", clock=lambda: LATER)
+    run.complete()
+    found = load_run(inner, "run-1").run
+    assert found is not None
+    assert found.status == "completed"

@@ -12,7 +12,8 @@ from safepoint import schemas
 from safepoint.core.kind import Identity
 from safepoint.core.version import V3
 from safepoint.guard import EXIT_CODES
-from safepoint.render.decision import VERDICTS, Asked, decision_text
+from safepoint.render.asked import Asked
+from safepoint.render.decision import VERDICTS, decision_text
 from safepoint.render.terminal import Screen
 
 PIPE = Screen()

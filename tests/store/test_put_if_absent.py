@@ -48,8 +48,9 @@ def record(number):
 RACER = (
     RECORD
     + """
+import time
 print("ready", flush=True)
-sys.stdin.readline()
+time.sleep(max(0, float(sys.stdin.readline()) - time.time()))
 won = [n for n in range(1, 101) if store.put_if_absent(journal_key("r1", n), record(n)) is Outcome.WON]
 print(json.dumps({"pid": os.getpid(), "won": won}))
 """
@@ -112,9 +113,10 @@ def test_of_four_racing_processes_exactly_one_wins_each_number(tmp_path: Path) -
     for racer in racers:
         assert racer.stdout
         racer.stdout.readline()
+    start = time.time() + 0.2  # all at once, however long it takes to tell them
     for racer in racers:
         assert racer.stdin
-        racer.stdin.write("go\n")
+        racer.stdin.write(f"{start}\n")
         racer.stdin.flush()
     results = [json.loads(racer.communicate(timeout=60)[0]) for racer in racers]
     wins = {number: result["pid"] for result in results for number in result["won"]}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from closed import LATER, filled, finished, objects
+from closed import LATER, filled, finished, fresh, objects
 from crashing import Watched, objects_of
 from journals import START, Journal, at
 
@@ -154,13 +154,62 @@ LOOSE = (
 )
 
 
-def test_a_lease_that_is_live_holds_a_run_that_has_ended(tmp_path: Path) -> None:
-    store = filled("memory", tmp_path, objects(ended(), artifacts=False))
-    [change] = pack(store, runs=["run-1"], now=START + 72 * SECOND)
-    assert change.outcome == "left"
-    assert change.message == f"the lease of epoch 1 is live until {at(75)}"
-    [change] = pack(store, runs=["run-1"], now=START + 75 * SECOND)
+@pytest.mark.parametrize("status", ["completed", "cancelled", "sealed"])
+def test_an_owner_that_wrote_the_end_itself_need_not_be_waited_for(status: str, tmp_path: Path) -> None:
+    store = filled("memory", tmp_path, objects(finished("run-1", status)))
+    assert outcomes(list(pack(store, runs=["run-1"], now=START + 405 * SECOND))) == {"run-1": "done"}
+
+
+def resolving() -> Journal:
+    """A human's tool has claimed the run to settle what was open, and has settled it, but may go on."""
+    journal = Journal().begin().ledger(2, "attempting").add("run", 3, status="completed")
+    journal.claim(80, purpose="resolution")
+    return journal.ledger(81, "committed")
+
+
+def recovering() -> Journal:
+    """A recovery has brought the run to its end, and has not said yet how it ended itself."""
+    journal = Journal().begin().checkpoint(2)
+    journal.recover(80, "detected").recover(80, "assessing").recover(80, "authorized")
+    journal.claim(81, purpose="recovery", episodeId="ep-1").recover(81, "claimed", leaseEpoch=2)
+    return journal.add("run", 82, status="completed")
+
+
+ALIVE = {
+    "another owner": resolving(),
+    "the resolver's own seal": resolving().add(
+        "run", 81, status="sealed", successor={"uri": "s3://bucket/new", "runId": "run-1"}
+    ),
+    "a recovery without its end": recovering(),
+}
+
+
+@pytest.mark.parametrize("why", ALIVE)
+def test_a_lease_that_is_live_holds_a_run_where_more_may_follow_the_end(why: str, tmp_path: Path) -> None:
+    journal, store = ALIVE[why], fresh("memory", tmp_path)
+    for key, data in objects(journal, artifacts=False).items():
+        if "/heartbeat/" not in key:
+            store.put_if_absent(key, data)
+    run = api.load(store, "run-1").run
+    assert run is not None
+    assert run.ownership is not None
+    lapses = run.ownership.lapses_at(0, 5 * SECOND)
+    [change] = pack(store, runs=["run-1"], now=lapses - 1)
+    assert (change.outcome, change.brief) == ("left", "")
+    assert change.message == f"the lease of epoch {run.ownership.epoch} is live until {format_time(lapses)}"
+    [change] = pack(store, closed_before=lapses, now=lapses - 1)
+    assert (change.outcome, change.brief) == ("passed", "with a live lease")
+    [change] = pack(store, runs=["run-1"], now=lapses)
     assert change.outcome == "done"
+
+
+@pytest.mark.parametrize("status", ["started", "failed", "completed"])
+def test_what_was_never_packed_is_said_to_be_not_packed_whether_or_not_it_ended(
+    status: str, tmp_path: Path
+) -> None:
+    store = filled("memory", tmp_path, objects(ended(status), artifacts=False))
+    [change] = unpack(store, ["run-1"], now=START + 10 * SECOND)
+    assert (change.outcome, change.message) == ("already", "it is not packed")
 
 
 def test_a_sweep_passes_over_what_has_not_ended_or_is_too_young_and_names_what_is_damaged(

@@ -153,11 +153,18 @@ def test_what_was_written_to_lately_is_too_young_even_if_it_ended_long_ago(tmp_p
 
 
 def test_a_live_lease_holds_a_run(tmp_path: Path) -> None:
-    store = filled(
-        "memory", tmp_path, objects(Journal().begin().add("run", 3, status="completed"), artifacts=False)
-    )
-    assert outcomes(pruned(store, now=START + 72 * SECOND)) == {"run-1": "passed"}
-    assert outcomes(pruned(store, now=START + 75 * SECOND)) == {"run-1": "done"}
+    journal = Journal().begin().ledger(2, "attempting").add("run", 3, status="completed")
+    journal.claim(80, purpose="resolution").ledger(81, "committed")
+    store = filled("memory", tmp_path, objects(journal, artifacts=False))
+    [change] = pruned(store, now=START + 150 * SECOND)
+    assert (change.outcome, change.brief) == ("passed", "with a live lease")
+    assert outcomes(pruned(store, now=START + 151 * SECOND)) == {"run-1": "done"}
+
+
+def test_an_owner_that_wrote_the_end_itself_is_not_waited_for(tmp_path: Path) -> None:
+    journal = Journal().begin().add("run", 3, status="completed")
+    store = filled("memory", tmp_path, objects(journal, artifacts=False))
+    assert outcomes(pruned(store, now=START + 4 * SECOND)) == {"run-1": "done"}
 
 
 def test_the_parent_of_a_run_that_is_not_closed_is_left(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from safepoint.cli.console import (
     one_store,
     screen,
     storage_option,
+    storage_words,
     write,
 )
 from safepoint.reader.stores import require_one
@@ -83,8 +84,8 @@ def command(
 
     An anchor holds the digest of each log's newest record. Later `validate --anchor PLACE` finds what a chain cannot
     show by itself: a tail that was cut, a record that was changed together with every digest behind it, a run that is
-    gone, a store that was put back to an earlier state. The newest line of the output is worth telling to somebody
-    else, too.
+    gone, a store that was put back to an earlier state. Anchoring itself compares only the heads. The newest line of
+    the output is worth telling to somebody else, too.
     """
     accepted = _accepted(accept, by)
     if output.endswith(".json"):
@@ -96,7 +97,7 @@ def command(
         )
     opened = api.open_store(store, **storage)
     place = api.open_store(output, **{**storage, **output_storage})
-    with one_store("anchor", "--output", output):
+    with one_store(ctx):
         require_one(opened)
     try:
         report = anchor_store(
@@ -104,7 +105,9 @@ def command(
         )
     except NothingToAcceptError as error:
         raise click.UsageError(f"{error}; leave out --accept.") from error
-    _tell(report, place.url, output_format)
+    check = ["safepoint", "validate", opened.url, "--anchor", place.url, *storage_words(storage)]
+    check += storage_words(output_storage, "--anchor-storage-option")
+    _tell(report, place.url, output_format, check)
     ctx.exit(_status(report))
 
 
@@ -118,7 +121,7 @@ def _accepted(reason: str | None, by: str | None) -> Acceptance | None:
     return Acceptance(reason, by)
 
 
-def _tell(report: Report, place: str, output_format: str) -> None:
+def _tell(report: Report, place: str, output_format: str, check: list[str]) -> None:
     written = [asdict(anchor) for anchor in report.written]
     summary = {
         "refused": report.refused,
@@ -131,7 +134,7 @@ def _tell(report: Report, place: str, output_format: str) -> None:
     for line in anchored_text(written, report.findings, catalogue.name_of, screen()):
         write(line)
     shown = screen(error_stream=True)
-    note(summary_line(summary, len(written), len(report.findings), place, shown))
+    note(summary_line(summary, len(written), len(report.findings), place, shown, check=check))
 
 
 def _status(report: Report) -> int:

@@ -15,7 +15,7 @@ import click
 
 from safepoint import api
 from safepoint.cli.completion import complete_runs
-from safepoint.cli.console import CannotEvaluate, given_options, note, one_store, screen, write
+from safepoint.cli.console import CannotEvaluate, note, one_store, screen, write
 from safepoint.core.timestamp import SECOND, parse_time
 from safepoint.reader.stores import require_one
 from safepoint.render.upkeep import change_text, changes_json, summary_text
@@ -32,6 +32,7 @@ STATUSES: Mapping[int, str] = {
 """What the exit statuses mean that are no success."""
 
 _AGE = re.compile(r"([1-9][0-9]{0,5})([hdw])")
+_NO_AGE = re.compile(r"0+[hdw]")
 _SECONDS = {"h": 3600, "d": 86_400, "w": 604_800}
 
 
@@ -55,7 +56,7 @@ def closed_before_option(*, required: bool) -> Callable[[_Command], _Command]:
         required=required,
         metavar="TIME",
         help="Only runs whose newest record is older: RFC 3339, or an age in hours, days of 24 hours, or weeks, "
-        "such as 36h, 90d or 12w.",
+        "such as 36h, 90d or 12w, and more than 0.",
     )
 
 
@@ -73,6 +74,8 @@ def moment_before(text: str, now: int) -> int:
     """
     if age := _AGE.fullmatch(text):
         return now - int(age[1]) * _SECONDS[age[2]] * SECOND
+    if _NO_AGE.fullmatch(text):
+        raise click.UsageError(f"--closed-before: got {text!r}: an age must be more than 0, such as 1h")
     try:
         return parse_time(text)
     except ValueError as error:
@@ -83,7 +86,7 @@ def moment_before(text: str, now: int) -> int:
 def opened(ctx: click.Context, url: str, storage: Mapping[str, Any]) -> Iterator[Store]:
     """The store, which is one and not a folder of several."""
     store = api.open_store(url, **storage)
-    with one_store(str(ctx.info_name), *given_options(ctx)):
+    with one_store(ctx):
         require_one(store)
         yield store
 

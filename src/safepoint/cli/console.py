@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar, cast
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar, cast
 import click
 
 from safepoint.cli.completion import complete_runs
-from safepoint.core.timestamp import parse_time
+from safepoint.core.timestamp import format_time, parse_time
 from safepoint.render.overview import quote
 from safepoint.render.terminal import Screen
 
@@ -98,13 +99,8 @@ LISTED = 20
 
 
 @contextmanager
-def one_store(command: str, *options: str) -> Iterator[None]:
-    """A folder of stores where one is wanted becomes an error that lists the command for each of them.
-
-    Args:
-        command: the name of the command that the user gave.
-        options: what followed the store.
-    """
+def one_store(ctx: click.Context) -> Iterator[None]:
+    """A folder of stores where one is wanted becomes an error that lists the command for each of them."""
     from safepoint.api import SeveralStoresError
 
     try:
@@ -113,31 +109,86 @@ def one_store(command: str, *options: str) -> Iterator[None]:
         more = len(error.stores) - LISTED
         lines = [
             f"{error.url} is no store, it holds {len(error.stores)}. Name one of them:",
-            *(
-                " ".join(["  safepoint", command, *map(quote, (store, *options))])
-                for store in error.stores[:LISTED]
-            ),
+            *(_line(ctx, store, *given_options(ctx)) for store in error.stores[:LISTED]),
             *([f"  and {more} more"] if more > 0 else []),
         ]
         raise CannotEvaluate("\n".join(lines)) from error
 
 
-def given_options(ctx: click.Context) -> Iterator[str]:
-    """The options that were given, as the words of a command; not those of the storage, which may be secrets."""
+def _line(ctx: click.Context, *words: str) -> str:
+    return " ".join(["  safepoint", str(ctx.info_name), *map(quote, words)])
+
+
+def given_options(ctx: click.Context, *, leave_out: Collection[str] = ()) -> Iterator[str]:
+    """The options that were given, as the words of a command; a secret of a storage option is ``…`` in it.
+
+    Args:
+        ctx: of the command.
+        leave_out: names of options that the words shall not hold.
+    """
     for param in ctx.command.params:
         value = ctx.params.get(str(param.name))
-        if (
-            not isinstance(param, click.Option)
-            or param.name == "storage"
-            or not value
-            or value == param.default
-        ):
+        if not isinstance(param, click.Option) or param.name in leave_out:
             continue
-        if param.is_flag:
+        if param.callback is _storage:
+            yield from storage_words(value or {}, param.opts[0])
+        elif not value or value == param.default:
+            continue
+        elif param.is_flag:
             yield param.opts[0]
         else:
-            for one in value if param.multiple else (value,):
-                yield from (param.opts[0], str(one))
+            for one in _values(param, value):
+                yield from (param.opts[0], one)
+
+
+def _values(param: click.Option, value: Any) -> list[str]:
+    if param.callback is _moment:
+        return [format_time(value)]
+    return (
+        sorted(value) if isinstance(value, frozenset) else [*map(str, value if param.multiple else [value])]
+    )
+
+
+def storage_words(options: Mapping[str, Any], option: str = "--storage-option") -> list[str]:
+    """Storage options as the words that give them again; whoever has a secret puts it where ``…`` stands.
+
+    Args:
+        options: what `storage_option` made of them.
+        option: by which they were given.
+    """
+    shown = shown_options(options).items()
+    return [word for key, value in shown for word in (option, f"{key}={_as_given(key, value)}")]
+
+
+def _as_given(key: str, value: Any) -> str:
+    import orjson
+
+    if value is ...:
+        return "…"
+    if isinstance(value, str):
+        # JSON was told from text by trying: a text that would pass for JSON was given as a JSON string
+        return orjson.dumps(value).decode() if _parsed(key, value) != value else value
+    return orjson.dumps(value).decode()
+
+
+def shown_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Storage options as they may be printed: in place of a secret, or of what may hold one, is an `Ellipsis`."""
+    return {key: ... if _is_secret(key, value) else value for key, value in options.items()}
+
+
+_SECRETS = re.compile(
+    r"key|secret|token|pass(?!ive)|pwd|credential|auth|header|cookie|connection_string|sas|signature|session",
+    re.IGNORECASE,
+)
+"""What the name of a storage option holds that is, or may be, a secret."""
+
+
+def _is_secret(key: str, value: Any) -> bool:
+    if value is None or isinstance(value, bool):
+        return False
+    # a URL may hold a password, or a signature behind its question mark
+    told = isinstance(value, str) and "://" in value and ("@" in value or "?" in value)
+    return told or isinstance(value, (dict, list)) or _SECRETS.search(key) is not None
 
 
 def run_option(command: _Command) -> _Command:
@@ -147,14 +198,13 @@ def run_option(command: _Command) -> _Command:
     )(command)
 
 
-def named_run(command: str, store: Store, run_id: str | None, *options: str, deleted: bool = True) -> str:
+def named_run(ctx: click.Context, store: Store, run_id: str | None, *, deleted: bool = True) -> str:
     """`run_id`, or where none was given an error with the command for each run of `store`.
 
     Args:
-        command: the name of the command that the user gave.
+        ctx: of the command that the user gave.
         store: the open store.
         run_id: what followed ``--run``.
-        options: what else followed the store.
         deleted: whether the command is of use for a run that was deleted.
     """
     from safepoint.store.layout import deleted_key, run_ids
@@ -163,12 +213,10 @@ def named_run(command: str, store: Store, run_id: str | None, *options: str, del
         return run_id
     first = list(islice(run_ids(store), LISTED + 1))
     named = [name for name in first[:LISTED] if deleted or not store.exists(deleted_key(name))]
-    lines = [
-        " ".join(["  safepoint", command, *map(quote, (store.url, "--run", name, *options))])
-        for name in named
-    ]
+    lines = [_line(ctx, store.url, "--run", name, *given_options(ctx)) for name in named]
     if not lines or len(first) > LISTED:
-        lines.append(f"  safepoint runs {quote(store.url)}   lists all runs")
+        words = " ".join(map(quote, (store.url, *storage_words(ctx.params.get("storage") or {}))))
+        lines.append(f"  safepoint runs {words}   lists all runs")
     raise click.UsageError("\n".join(["say which run with --run:", *lines]))
 
 
@@ -201,19 +249,23 @@ _TEXTS = frozenset({"key", "secret", "token", "account_name", "account_key", "pr
 
 
 def _storage(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:  # noqa: ARG001 - click's signature
-    import orjson
-
     options: dict[str, Any] = {}
     for text in given:
         key, equals, value = text.partition("=")
         if not key or not equals:
             # the value may be a secret, and so may a text without a key
             raise click.UsageError(f"{param.opts[0]}: expected KEY=VALUE, such as anon=true")
-        try:
-            options[key] = value if key in _TEXTS and value[:1] != "{" else orjson.loads(value)
-        except orjson.JSONDecodeError:
-            options[key] = value
+        options[key] = _parsed(key, value)
     return options
+
+
+def _parsed(key: str, value: str) -> Any:
+    import orjson
+
+    try:
+        return value if key in _TEXTS and value[:1] != "{" else orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return value
 
 
 def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:

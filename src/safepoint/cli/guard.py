@@ -14,18 +14,22 @@ from safepoint.cli.console import (
     Command,
     WholeNumber,
     format_option,
+    given_options,
     named_run,
     now_option,
     one_store,
     run_option,
     screen,
+    shown_options,
     storage_option,
+    storage_words,
     write,
 )
 from safepoint.guard import EXIT_CODES
 from safepoint.model.action import Action
 from safepoint.reader.documents import load_document
-from safepoint.render.decision import VERDICTS, Asked, decision_text
+from safepoint.render.asked import Asked
+from safepoint.render.decision import VERDICTS, decision_text
 from safepoint.render.terminal import to_json
 from safepoint.store.elsewhere import Elsewhere
 
@@ -97,14 +101,11 @@ def command(
     """
     elsewhere = Elsewhere(allow_artifact_schemes or (), storage)
     opened = api.open_store(store, **elsewhere.own_options)
-    run_id, known = named_run("guard", opened, run_id), load_document("facts", facts, storage)
+    run_id, known = named_run(ctx, opened, run_id), load_document("facts", facts, storage)
     wishes = {"goal": goal, "checkpoint": checkpoint, "step": step, "epoch": epoch, "actor": actor}
     asks = _request(request, wishes)
-    words = _words({"anchor": anchor, "request": request, **wishes})
     require_apart(store, anchor)
-    for scheme in sorted(elsewhere.schemes):
-        words += ["--allow-artifact-scheme", scheme]
-    with one_store("guard", "--run", run_id, *_words({"facts": facts, "policy": policy}), *words):
+    with one_store(ctx):
         judged = api.judge(
             opened,
             run_id,
@@ -121,7 +122,9 @@ def command(
     document = decision.document()
     asked = Asked(
         opened.url,
-        options=tuple(words),
+        options=tuple(given_options(ctx, leave_out=_SAID_APART)),
+        storage_words=tuple(storage_words(storage)),
+        storage=shown_options(storage),
         facts=known,
         facts_file=facts,
         policy=judged.policy,
@@ -151,12 +154,6 @@ def _silent(action: Action) -> tuple[int, ...]:
     return tuple(sorted({a.epoch for a in action.open_attempts if a.number not in over}))
 
 
-def _words(options: dict[str, Any]) -> list[str]:
-    """The options that were given, as the words of a command."""
-    given = {name: value for name, value in options.items() if value is not None}
-    return [word for name, value in given.items() for word in (f"--{name}", str(value))]
-
-
 def _request(file: str | None, wishes: dict[str, Any]) -> dict[str, Any] | str | None:
     given = {_MEMBERS[name]: value for name, value in wishes.items() if value is not None}
     if file is not None:
@@ -169,6 +166,9 @@ def _request(file: str | None, wishes: dict[str, Any]) -> dict[str, Any] | str |
         return None
     return {"recordType": "request", "schemaVersion": "v3", "goal": "continue", **given}
 
+
+_SAID_APART = frozenset({"run_id", "facts", "policy", "now", "output_format", "storage"})
+"""Options that are no part of a question which is asked again, or that `Asked` holds by themselves."""
 
 _MEMBERS = {
     "goal": "goal",

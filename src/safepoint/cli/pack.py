@@ -50,6 +50,8 @@ def command(
 ) -> None:
     """Keep closed runs of STORE in two files each, instead of one object for each record.
 
+    Say which runs: --closed-before TIME for all that are old enough, --run RUN for some by name, or both.
+
     A run is closed once it is completed, cancelled or sealed and nothing of it is open. Its records become the lines of
     journal.jsonl and recovery.jsonl, byte for byte; their objects are removed once the lines were read back. Artifacts
     stay. It validates as before, and the guard judges it as before; nothing can be added to it until it is unpacked.

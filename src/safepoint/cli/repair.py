@@ -78,7 +78,7 @@ def command(
         raise click.UsageError("name a new place for the copy with --output, or look first with --dry-run.")
     store = open_store(source, **storage)
     target = None if output is None else open_store(output, **storage)
-    with one_store("repair", *(["--output", output] if output else ["--dry-run"])):
+    with one_store(ctx):
         require_one(store)
     result = repair_store(store, target, leave_unreadable=leave_unreadable, dry_run=dry_run)
     if not result.faults and not result.fates:

@@ -12,7 +12,6 @@ from safepoint.cli.console import (
     CannotEvaluate,
     Command,
     format_option,
-    given_options,
     named_run,
     note,
     run_option,
@@ -74,7 +73,7 @@ def command(
     if not checkpoints and not artifacts:
         raise click.UsageError("say what to retract with --checkpoint ID or --artifact ID")
     with opened(ctx, store, storage) as place:
-        named = named_run("retract", place, run_id, *given_options(ctx), deleted=False)
+        named = named_run(ctx, place, run_id, deleted=False)
         try:
             done = retract(
                 place,

@@ -16,6 +16,7 @@ from safepoint.cli.console import (
     one_store,
     screen,
     storage_option,
+    storage_words,
     write,
 )
 from safepoint.policy import Policy
@@ -31,7 +32,10 @@ from safepoint.render.overview import overview, runs_json, runs_text
 @format_option
 @now_option
 @storage_option
-def command(store: str, output_format: str, now: int | None, storage: dict[str, Any]) -> None:
+@click.pass_context
+def command(
+    ctx: click.Context, store: str, output_format: str, now: int | None, storage: dict[str, Any]
+) -> None:
     """The runs of STORE, a path or an fsspec URL, and the state of each.
 
     A run is running while its owner's last sign of life is younger than its lease, interrupted when the
@@ -39,7 +43,7 @@ def command(store: str, output_format: str, now: int | None, storage: dict[str, 
     nobody can tell (unknown).
     """
     opened, moment, skew = api.open_store(store, **storage), api.moment_of(now), Policy().skew
-    with one_store("runs"):
+    with one_store(ctx):
         runs = [
             overview(found.run, len(api.findings_of(found)), moment, skew)
             for found in api.scan_store(opened)
@@ -47,4 +51,7 @@ def command(store: str, output_format: str, now: int | None, storage: dict[str, 
         ]
     if not runs:
         raise CannotEvaluate(f"{opened.url}: no run was found; name a store, or a folder that holds records")
-    write(runs_json(runs) if output_format == "json" else runs_text(opened.url, runs, moment, screen()))
+    if output_format == "json":
+        write(runs_json(runs))
+    else:
+        write(runs_text(opened.url, runs, moment, screen(), options=storage_words(storage)))

@@ -17,6 +17,7 @@ from safepoint.cli.console import (
     run_option,
     screen,
     storage_option,
+    storage_words,
     write,
 )
 from safepoint.policy import Policy
@@ -37,7 +38,9 @@ from safepoint.rules import catalogue
 @now_option
 @format_option
 @storage_option
+@click.pass_context
 def command(
+    ctx: click.Context,
     store: str,
     run_id: str | None,
     output_format: str,
@@ -52,8 +55,8 @@ def command(
     evidence as it was written, are shown if --show-values is given.
     """
     opened, moment = api.open_store(store, **storage), api.moment_of(now)
-    run_id = named_run("show", opened, run_id)
-    with one_store("show", "--run", run_id):
+    run_id = named_run(ctx, opened, run_id)
+    with one_store(ctx):
         found = api.load(opened, run_id)
     assert found.run is not None
     document = history(
@@ -64,4 +67,7 @@ def command(
         skew=Policy().skew,
         values=show_values,
     )
-    write(to_json(document) if output_format == "json" else show_text(document, opened.url, moment, screen()))
+    if output_format == "json":
+        write(to_json(document))
+    else:
+        write(show_text(document, opened.url, moment, screen(), options=storage_words(storage)))

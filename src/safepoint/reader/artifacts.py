@@ -6,7 +6,7 @@ what lies in the store, and what the caller lets us ask elsewhere; all else is *
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Event
@@ -172,13 +172,15 @@ def _status(reference: Reference, came: _Bytes) -> str:
     return "damaged" if contradiction(reference, came.length, came.digest) else "present"
 
 
-def verify_artifacts(store: Store, run: Run, elsewhere: Elsewhere = NOWHERE) -> Iterator[Fault]:
+def verify_artifacts(store: Store, run: Run, elsewhere: Elsewhere = NOWHERE) -> Generator[Fault, None, int]:
     """Every artifact of `run` that is not what its references say (SP515 to SP517), where it is first named.
+
+    Returns how many were read, and have the digest that their references say.
 
     What was retracted may be gone. What may not be asked, or nobody knows where it is, is not looked at:
     ``rules.skipped`` lists it. What is there and cannot be read is SP002.
     """
-    hidden = hidden_ids(run)
+    hidden, verified = hidden_ids(run), set[tuple[str, str]]()
     named = []
     seen: set[tuple[Any, ...]] = set()
     for record, pointer, reference in artifact_references(run):
@@ -195,8 +197,12 @@ def verify_artifacts(store: Store, run: Run, elsewhere: Elsewhere = NOWHERE) -> 
             yield Fault("SP002", str(came.error), place=_place(place, came.error))
             continue
         called = "" if place is None else place.key if place.store is store else place.url
-        for code, member, message in _wrong(reference, came, called):
+        wrong = list(_wrong(reference, came, called))
+        for code, member, message in wrong:
             yield Fault(code, message, f"{pointer}{member}", place=record.place)
+        if place is not None and not wrong and reference.get("digest") is not None:
+            verified.add((place.url, came.digest))
+    return len(verified)
 
 
 def _place(place: Whereabouts | None, error: StoreError) -> Place:

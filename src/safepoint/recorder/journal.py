@@ -63,6 +63,7 @@ class Journal(Log):
         self._ttl = 0
         self._released = False
         self._ended: str | None = None
+        self._ending = False
         self._checkpoints: dict[str, Record] = {}
         self._undone_by: dict[str, dict[str, None]] = {}
         self._of_action: dict[str, list[Record]] = {}
@@ -76,9 +77,14 @@ class Journal(Log):
 
     @property
     def held(self) -> bool:
-        """Whether this process owns the run, and its lease is live."""
+        """Whether this process owns the run, its lease is live, and it has not tried to write the run's end."""
         owned = self.epoch > 0 and self._seen_epoch == self.epoch and not self._released
-        return owned and self.clock() < self.lapses_at
+        return owned and not self._ending and self.clock() < self.lapses_at
+
+    def _try(self, record: Record, data: bytes) -> bool:
+        """As any record; an end that may be there, whatever the store answers, lets others put the run away."""
+        self._ending = self._ending or (record.kind == "run" and record.value["status"] in ENDED)
+        return super()._try(record, data)
 
     def confirm(self, record: Record) -> None:
         """Make sure, where no lease of this process has kept others away, that `record` is the run's record.

@@ -187,7 +187,8 @@ class Log:
     def _require_there(self) -> None:
         """Raise where the run is not in its place any more: record 1 is the first to go and the last to come back.
 
-        It costs a request. The owner need not ask: a run whose lease is live is neither packed nor deleted.
+        It costs a request. The owner need not ask: before its end a run whose lease is live is neither packed nor
+        deleted.
         """
         if not self.held and self._has_begun() and not self.store.exists(journal_key(self.run_id, 1)):
             raise PutAway(

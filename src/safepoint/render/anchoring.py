@@ -12,11 +12,12 @@ SUMMARY
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from safepoint.core.finding import Finding
 from safepoint.render.findings import finding_document, finding_text
+from safepoint.render.overview import quote
 from safepoint.render.terminal import Screen, count, plain, to_json
 
 SHOWN = 100
@@ -53,8 +54,25 @@ def anchored_text(
         yield f"{anchor['digest']}  {screen.paint(plain(anchor['url']), 'bold')}\n"
 
 
-def summary_line(summary: dict[str, Any], written: int, wrong: int, place: str, screen: Screen) -> str:
-    """What came of it, in one line."""
+def summary_line(
+    summary: dict[str, Any],
+    written: int,
+    wrong: int,
+    place: str,
+    screen: Screen,
+    *,
+    check: Sequence[str] = (),
+) -> str:
+    """What came of it, in one line, and where nothing is new in a second one what that does not say.
+
+    Args:
+        summary: SUMMARY.
+        written: how many anchors.
+        wrong: how many findings.
+        place: where the anchors are.
+        screen: where it goes.
+        check: words of the command that reads everything.
+    """
     newest = summary["anchor"]["sequence"]
     held = f"{count(summary['runs'], 'run')}, {count(summary['records'], 'record')}"
     if summary["damaged"]:
@@ -64,7 +82,11 @@ def summary_line(summary: dict[str, Any], written: int, wrong: int, place: str, 
         against = f"{count(wrong, 'finding')} against anchor {newest}" if newest else count(wrong, "finding")
         return f"{plain(place)}: {what}: {against}"
     if not written:
-        return f"{plain(place)}: nothing is new since anchor {newest}: {held}"
+        command = f"; to have every record checked: {' '.join(map(quote, check))}" if check else ""
+        return (
+            f"{plain(place)}: nothing is new since anchor {newest}: {held}\n"
+            f"only the heads of the logs were compared with it{command}"
+        )
     which = f"anchor {newest}" if written == 1 else f"anchors {newest - written + 1} to {newest}"
     accepted = f", {count(wrong, 'contradiction')} accepted" if wrong else ""
     news = count(summary["changed"], "run")

@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from safepoint.core.timestamp import parse_time
-from safepoint.policy import Policy
-from safepoint.render.overview import quote, short, when
+from safepoint.render.asked import Asked
+from safepoint.render.overview import short, when
 from safepoint.render.plan import plan_text
 from safepoint.render.settings import policy_to_fill_in
 from safepoint.render.template import facts_to_fill_in, is_a_fact
@@ -36,50 +35,6 @@ _OF_THE_OWNER = frozenset({"SP721", "SP764"})
 
 _OVER = frozenset({"no_op", "give_up"})
 """Verdicts after which nothing runs, so that what else was noticed is beside the point."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the decision was asked with, so that the printed commands ask the same again."""
-
-    store: str
-    """As the user named it."""
-    options: tuple[str, ...] = ()
-    """Further words of the command, but the facts and the policy."""
-    facts: Mapping[str, Any] | None = None
-    facts_file: str | None = None
-    policy: Policy = field(default_factory=Policy)
-    """The settings in force."""
-    policy_file: str | None = None
-    request: Mapping[str, Any] | str | None = None
-    """The request document, or where it is."""
-    anchor: str | None = None
-    """What the newest anchor that was consulted is called."""
-    saved: Mapping[str, str] = field(default_factory=dict)
-    """The guard context of the checkpoint that the decision starts from."""
-    silent: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Effects to the epochs of those attempts in doubt of which their own worker has not said how they ended."""
-
-    def answer(self, action_id: str) -> str | None:
-        """What the facts say of an action."""
-        probe = ((self.facts or {}).get("probes") or {}).get(action_id) or {}
-        result: str | None = probe.get("result")
-        return result
-
-    def command(self, name: str, run_id: str, *more: str) -> str:
-        """The line to copy."""
-        return " ".join(["safepoint", name, *map(quote, (self.store, "--run", run_id, *more))])
-
-    def again(self, run_id: str, facts: str | None, policy: str | None = None) -> str:
-        """The line that asks the guard again, with the facts of that file, and with that policy or the same one."""
-        files = {"--policy": policy or self.policy_file, "--facts": facts}
-        given = (word for option, file in files.items() if file for word in (option, file))
-        return self.command("guard", run_id, *self.options, *given)
-
-    def proves_dead(self, epoch: int) -> bool:
-        """Whether the facts say so of the owner of `epoch`; not whether they are believed."""
-        owners = (self.facts or {}).get("owners") or ()
-        return any(owner.get("leaseEpoch") == epoch and owner.get("state") == "dead" for owner in owners)
 
 
 def decision_text(document: Mapping[str, Any], asked: Asked, screen: Screen) -> str:
@@ -171,6 +126,7 @@ def _go_on(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
     yield [
         f"Claim the run with a lease record{place}.",
         "In Python, this asks again and claims:",
+        *asked.imports,
         "  from safepoint.recorder import resume_run",
         *_call(
             "run = resume_run", asked, document["runId"], holder="FILL IN: who you are", with_request=True
@@ -258,6 +214,7 @@ def _resolution(document: Mapping[str, Any], action: str, asked: Asked) -> Itera
     if answer is not None:
         yield f"The facts say {answer}. That settles nothing: no probe can prove it here, so a human takes the risk."
     yield "Record the answer; in Python:"
+    yield from asked.imports
     yield "  from safepoint.recorder import resolve_action"
     yield from _call(
         "resolve_action",
@@ -296,7 +253,7 @@ def _call(
     if with_request:
         files["request"] = asked.request
     given = {name: value for name, value in files.items() if value is not None}
-    first = ", ".join(plain(repr(str(name))) for name in (asked.store, *names))
+    first = ", ".join([asked.opened, *(plain(repr(str(name))) for name in names)])
     yield f"  {function}({first},"
     yield from (f"      {name}={plain(repr(value))}," for name, value in given.items())
     yield f"      {', '.join(f'{name}={value!r}' for name, value in members.items())})"

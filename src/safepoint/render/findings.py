@@ -16,10 +16,11 @@ FINDING
     ``fingerprint`` (see `Finding.fingerprint`); and ``excerpt`` (before, accused, after) where it was asked for.
 
 SUMMARY
-    ``files``, ``runs``, ``records``, ``documents``, ``faulty`` (texts that are no sound record), ``findings`` (by
-    severity), ``codes`` (by code), ``suppressed`` (by reason; these are not among the findings), ``skipped`` (a list of
-    code, reason, runs: rules that were not checked), ``hidden`` (counted, but over a limit and so not listed),
-    ``settings`` (path of the file with the settings that were gone by; null: there was none).
+    ``files``, ``runs``, ``records``, ``documents``, ``faulty`` (texts that are no sound record), ``artifacts`` (read,
+    and what their references say; absent: nobody looked), ``findings`` (by severity), ``codes`` (by code),
+    ``suppressed`` (by reason; these are not among the findings), ``skipped`` (a list of code, reason, runs: rules that
+    were not checked), ``hidden`` (counted, but over a limit and so not listed), ``settings`` (path of the file with the
+    settings that were gone by; null: there was none).
 """
 
 from __future__ import annotations
@@ -112,6 +113,8 @@ def summary_text(summary: Mapping[str, Any], screen: Screen, seconds: float | No
         looked.append(count(summary["documents"], "document"))
     if summary["faulty"]:
         looked.append(count(summary["faulty"], "faulty text"))
+    if "artifacts" in summary:
+        looked.append(count(summary["artifacts"], "verified artifact"))
     *first, last = looked
     what = f"{', '.join(first)} and {last}" if first else last
     where = f"{count(summary['files'], 'file')}, {count(summary['runs'], 'run')}"

@@ -64,6 +64,7 @@ def history(
         "newestCheckpointId": run.newest_checkpoint.value["checkpointId"] if run.newest_checkpoint else None,
         "timeline": [_event(record, values=values) for record in run.records],
         "actions": [_action(action) for action in run.actions.values()],
+        "artifacts": _artifacts(run),
         "pendingApprovals": [
             {
                 "approvalId": approval.approval_id,
@@ -88,6 +89,27 @@ def history(
         ],
         "findings": [finding_document(finding, names(finding.code)) for finding in found],
     }
+
+
+def _artifacts(run: Run) -> list[dict[str, Any]]:
+    """The run's artifacts by id, as the newest record that names each describes it, and what names them."""
+    hidden = {str(target) for r in run.records if r.kind == "retract" for target in r.value["targets"]}
+    found: dict[str, dict[str, Any]] = {}
+    for record in run.records:
+        value = record.value
+        name = str(value.get("checkpointId") or value.get("actionId"))
+        result = value.get("resultRef") if record.kind == "ledger" else None
+        for reference in [*(value.get("artifactRefs") or ()), *([result] if result else [])]:
+            artifact_id = str(reference["artifactId"])
+            before = found.get(artifact_id, {"namedBy": [], "retracted": True})
+            found[artifact_id] = {
+                "artifactId": artifact_id,
+                **{member: reference.get(member) for member in ("uri", "digest", "size", "mediaType")},
+                "namedBy": list(dict.fromkeys([*before["namedBy"], name])),
+                "retracted": artifact_id in hidden
+                or (before["retracted"] and record.kind == "checkpoint" and name in hidden),
+            }
+    return list(found.values())
 
 
 def _event(record: Record, *, values: bool) -> dict[str, Any]:

@@ -97,23 +97,34 @@ def _deletion(run: Run) -> dict[str, Any]:
     return {"deleted": {name: run.deleted.value.get(name) for name in names}}
 
 
-def runs_text(store: str, runs: Sequence[Mapping[str, Any]], now: int, screen: Screen) -> str:
-    """A table of runs, and the command that looks closer.
+def runs_text(
+    store: str,
+    runs: Sequence[Mapping[str, Any]],
+    now: int,
+    screen: Screen,
+    *,
+    options: Sequence[str] = (),
+) -> str:
+    """A table of runs, and the commands that look closer.
 
     Args:
         store: the store as the user named it.
         runs: entries made by `overview`.
         now: nanoseconds since the Unix epoch, for "how long ago".
         screen: where it goes.
+        options: further words of those commands: how the store is opened.
     """
     headings = ("run", "state", "level", "records", "checkpoints", "actions", "open", "faults", "last record")
     text = screen.table(headings, [_row(run, now) for run in runs], indent="")
     states = [run["state"] for run in runs]
     said = ", ".join(f"{states.count(state)} {state}" for state in STATE_STYLES if state in states)
     text += f"\n{count(len(runs), 'run')}: {said}\n"
+    if any(run["counts"]["faults"] for run in runs):
+        text += f"what is wrong:  safepoint validate {' '.join(map(quote, (store, *options)))}\n"
     look = next((run for run in runs if run["state"] in {"interrupted", "unknown", "unreadable"}), None)
     if look:
-        text += f"look closer:  safepoint show {quote(store)} --run {quote(look['runId'])}\n"
+        words = " ".join(map(quote, (store, "--run", look["runId"], *options)))
+        text += f"look closer:  safepoint show {words}\n"
     return text
 
 
@@ -163,6 +174,6 @@ def short(time: str, *, up: bool = False) -> str:
 def quote(argument: str) -> str:
     """`argument` as a POSIX shell takes it, so that a printed command can be copied."""
     safe = plain(argument)
-    if safe and all(character.isalnum() or character in "@%+=:,./-_" for character in safe):
+    if safe and all(character.isalnum() or character in "@%+=:,./-_…" for character in safe):
         return safe
     return "'" + safe.replace("'", "'\"'\"'") + "'"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from safepoint.core.timestamp import parse_time
@@ -42,7 +42,9 @@ _SAYS = {
 }
 
 
-def show_text(document: Mapping[str, Any], store: str, now: int, screen: Screen) -> str:
+def show_text(
+    document: Mapping[str, Any], store: str, now: int, screen: Screen, *, options: Sequence[str] = ()
+) -> str:
     """What happened, for a human at night.
 
     Args:
@@ -50,11 +52,15 @@ def show_text(document: Mapping[str, Any], store: str, now: int, screen: Screen)
         store: the store as the user named it, for the command to copy.
         now: nanoseconds since the Unix epoch, for "how long ago".
         screen: where it goes.
+        options: further words of that command: how the store is opened.
     """
     parts = [_head(document, now, screen), _timeline(document, screen), _ledger(document, screen)]
+    parts += [_artifacts(document, screen)]
     parts += [_approvals(document, now, screen), _recoveries(document, screen), _findings(document, screen)]
     if document["state"] not in _OVER:
-        follow = f"next:  safepoint guard {quote(store)} --run {quote(document['runId'])}"
+        follow = (
+            f"next:  safepoint guard {' '.join(map(quote, (store, '--run', document['runId'], *options)))}"
+        )
         parts.append(screen.paint(follow, "bold") + "\n")
     return "\n".join(part for part in parts if part)
 
@@ -150,6 +156,23 @@ def _ledger(document: Mapping[str, Any], screen: Screen) -> str:
     ]
     headings = ("action", "step", "status", "attempts", "key", "what is known")
     return f"{screen.paint('effects on the world', 'bold')}\n{screen.table(headings, rows)}"
+
+
+def _artifacts(document: Mapping[str, Any], screen: Screen) -> str:
+    if not document["artifacts"]:
+        return ""
+    rows: list[list[Cell]] = [
+        [
+            artifact["artifactId"],
+            "-" if artifact["size"] is None else f"{artifact['size']:,}",
+            artifact["mediaType"] or "-",
+            ", ".join(artifact["namedBy"]),
+            ("retracted", "dim") if artifact["retracted"] else "",
+        ]
+        for artifact in document["artifacts"]
+    ]
+    headings = ("artifact", "bytes", "media type", "named by", "")
+    return f"{screen.paint('artifacts', 'bold')}\n{screen.table(headings, rows)}"
 
 
 def _approvals(document: Mapping[str, Any], now: int, screen: Screen) -> str:

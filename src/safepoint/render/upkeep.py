@@ -5,6 +5,7 @@ Decided here: the words. Not decided here: what is done, and what is refused (``
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -40,6 +41,10 @@ class Change(Protocol):
     @property
     def counts(self) -> Mapping[str, int]:
         """How much, by name."""
+
+    @property
+    def brief(self) -> str:
+        """Why it was passed over, in few words."""
 
 
 class Retraction(Protocol):
@@ -103,7 +108,8 @@ def _counts(command: str, change: Change) -> str:
 
 def summary_text(command: str, changes: Iterable[Change], *, dry_run: bool) -> str:
     """How many runs came to what."""
-    outcomes = [change.outcome for change in changes]
+    listed = list(changes)
+    outcomes = [change.outcome for change in listed]
     done, would = _VERBS[command]
     words = {
         "done": done,
@@ -112,8 +118,9 @@ def summary_text(command: str, changes: Iterable[Change], *, dry_run: bool) -> s
         "left": "left",
     }
     parts = [f"{outcomes.count(name)} {word}" for name, word in words.items() if name in outcomes]
-    if passed := outcomes.count("passed"):
-        parts.append(f"{passed} passed over, as not ended or not that old")
+    if passed := Counter(change.brief for change in listed if change.outcome == "passed"):
+        why = ", ".join(f"{number} {brief}" for brief, number in sorted(passed.items()))
+        parts.append(f"{passed.total()} passed over ({why})")
     dry = "; nothing was changed" if dry_run else ""
     return f"{count(len(outcomes), 'run')}: {', '.join(parts)}{dry}"
 

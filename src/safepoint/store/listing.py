@@ -124,16 +124,15 @@ class Tree:
                     found.append(f"{folder}{name}/")
                 elif (entry := self._judge(folder, path, item)) is not None:
                     found.append(entry)
-        found.sort(
-            key=None if plain else lambda entry: entry if type(entry) is str else entry[0], reverse=True
-        )
+        if len(found) > 1:
+            found.sort(key=None if plain else _key_of, reverse=True)
         return found, plain
 
     def _open(self, folder: str, above: Above | None) -> int:
         if above is None or not folder:
             return self._within.enter(folder.removesuffix("/"), LIST)
         parent = folder[: folder.rfind("/", 0, -1) + 1]
-        while above and not parent.startswith(above[-1].key):
+        while above and (nearest := above[-1].key) != parent and not parent.startswith(nearest):
             above.pop()
         if not above or above[-1].key != parent:
             above.append(Folder(parent, self._within.enter(parent.removesuffix("/"), LIST)))
@@ -169,6 +168,10 @@ class Tree:
             return Entry(key, None)
         # a linked folder inside the store is listed where it lies; twice, or round in a circle, helps nobody
         return None if stat.S_ISDIR(status.st_mode) else Entry(key, status.st_size)
+
+
+def _key_of(found: Entry | str) -> str:
+    return found if type(found) is str else found[0]
 
 
 def _is_text(name: str) -> bool:

@@ -35,6 +35,8 @@ def why_unsound(found: Scan) -> str:
 def why_at_work(run: Run, now: int) -> str:
     """Why somebody may still write to the run as its owner; empty where nobody may.
 
+    Whoever has written the run's end under its own lease is done, and need not be waited for: nothing may follow.
+
     Args:
         run: the folded run.
         now: nanoseconds since the Unix epoch.
@@ -43,7 +45,26 @@ def why_at_work(run: Run, now: int) -> str:
         return "it failed, and may still be taken up again; end it first"
     if run.status not in ENDED:
         return "it has not ended"
-    return why_owned(run, now)
+    return "" if _ended_by_owner(run) else why_owned(run, now)
+
+
+def at_work(run: Run) -> str:
+    """The reason of `why_at_work` in few words, which many runs have in common."""
+    if run.status == "failed":
+        return "failed"
+    return "with a live lease" if run.status in ENDED else "not ended"
+
+
+def _ended_by_owner(run: Run) -> bool:
+    """Whether the newest owner itself wrote the end, with nothing left that it would write behind it.
+
+    Behind an end that another owner wrote, the newest one is there to settle what was open, and may be at it still.
+    """
+    owner, end = run.ownership, run.ended_by
+    if owner is None or end is None or owner.lease.value.get("purpose") == "resolution":
+        return False
+    own = (end.epoch, end.nonce) == (owner.epoch, owner.lease.nonce)
+    return own and all(episode.ended or episode.unclaimed for episode in run.episodes.values())
 
 
 def why_owned(run: Run, now: int) -> str:

@@ -21,11 +21,14 @@ from safepoint.reader.texts import read_object
 from safepoint.store import CorruptError, Entry, Store, StoreError
 from safepoint.store.copying import put
 from safepoint.store.layout import journal_key, parse_key, recovery_key, run_prefix
-from safepoint.upkeep.ended import last_written, why_at_work, why_open, why_unsound
+from safepoint.upkeep.ended import at_work, last_written, why_at_work, why_open, why_unsound
 from safepoint.upkeep.runs import Change, load, require_writable, runs_of
 
 MOST = 64 * 2**20
 """Bytes of a packed log: as much as readers hold at once (SPEC.md#packing)."""
+
+_LOGS = ("journal", "recovery")
+"""Of a run; what a JSON Lines file is called after."""
 
 _NOWHERE = Place("")
 
@@ -120,14 +123,14 @@ def _pack(
     found = load(store, run_id)
     run = found.run
     if run is not None and run.deleted is not None:
-        return Change(run_id, "left" if named else "passed", "it was deleted")
+        return Change(run_id, "left" if named else "passed", "it was deleted", brief="deleted")
     if not named and run is not None and (why := why_at_work(run, now)) and not run.unread:
-        return Change(run_id, "passed", why)
+        return Change(run_id, "passed", why, brief=at_work(run))
     if why := why_unsound(found):
         raise _RefusedError(why)
     assert run is not None
     if before is not None and last_written(run) >= before:
-        return Change(run_id, "passed", "its newest record is not that old")
+        return Change(run_id, "passed", "its newest record is not that old", brief="not that old")
     if why := why_open(run, now):
         raise _RefusedError(why)
     logs = [log for log in _logs(store, found, run) if log.records]
@@ -157,14 +160,15 @@ def _unpack(store: Store, run_id: str, now: int, *, dry: bool) -> Change:
     run = found.run
     if run is not None and run.deleted is not None:
         raise _RefusedError("it was deleted")
+    if run is not None and not any(store.exists(f"{run_prefix(run_id)}{name}.jsonl") for name in _LOGS):
+        # whether or not it has ended: there is nothing to do
+        return Change(run_id, "already", "it is not packed")
     if why := why_unsound(found):
         raise _RefusedError(why)
     assert run is not None
     if why := why_at_work(run, now):
         raise _RefusedError(why)
     logs = [log for log in _logs(store, found, run) if log.lines is not None]
-    if not logs:
-        return Change(run_id, "already", "it is not packed")
     objects = {key: line for log in logs for key, line in zip(log.numbers, log.lines or (), strict=False)}
     there = frozenset[str]().union(*(log.objects for log in logs))
     for log in logs:
@@ -188,9 +192,8 @@ def _unpack(store: Store, run_id: str, now: int, *, dry: bool) -> Change:
 def _logs(store: Store, found: Scan, run: Run) -> Iterator[_Log]:
     """The journal and then the recovery log, each with what is there of both forms."""
     keys = {place.key for place in found.texts}
-    for name, records, key_of in (
-        ("journal", run.records, journal_key),
-        ("recovery", run.recovery, recovery_key),
+    for name, records, key_of in zip(
+        _LOGS, (run.records, run.recovery), (journal_key, recovery_key), strict=True
     ):
         file = f"{run_prefix(run.run_id)}{name}.jsonl"
         if any(record.sequence is None for record in records):

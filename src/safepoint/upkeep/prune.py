@@ -21,7 +21,7 @@ from safepoint.store import Store
 from safepoint.store.copying import put
 from safepoint.store.layout import deleted_key, parse_key, run_prefix
 from safepoint.upkeep.children import Children
-from safepoint.upkeep.ended import last_written, why_at_work, why_open, why_unsound
+from safepoint.upkeep.ended import at_work, last_written, why_at_work, why_open, why_unsound
 from safepoint.upkeep.remains import in_order, why_not_removed
 from safepoint.upkeep.runs import Change, load, require_writable, runs_of
 
@@ -102,12 +102,12 @@ def _judge(found: Scan, run_id: str, before: int, now: int) -> Change | None:
         unfinished = any(fault.code == "SP010" for fault in found.faults)
         return None if unfinished else Change(run_id, "already", "it was deleted")
     if run is not None and not run.unread and (why := why_at_work(run, now)):
-        return Change(run_id, "passed", why)
+        return Change(run_id, "passed", why, brief=at_work(run))
     if why := why_unsound(found):
         return Change(run_id, "left", why)
     assert run is not None
     if last_written(run) >= before:
-        return Change(run_id, "passed", "its newest record is not that old")
+        return Change(run_id, "passed", "its newest record is not that old", brief="not that old")
     if why := why_open(run, now):
         return Change(run_id, "left", why)
     if unknown := next((f.place.key for f in found.faults if f.code == "SP005" and f.place), None):

@@ -27,10 +27,12 @@ class Change:
     run_id: str
     outcome: Literal["done", "would", "already", "passed", "left"]
     """``would``: it was only tried. ``already``: there was nothing to do. ``passed``: it was not asked for: it is too
-    young, or has not ended. ``left``: refused, for the reason that the message gives."""
+    young, has not ended, or its lease is live. ``left``: refused, for the reason that the message gives."""
     message: str
     counts: Mapping[str, int] = field(default_factory=dict)
     """How much was written and removed, by name."""
+    brief: str = ""
+    """Where it was passed over: the reason in few words, by which such runs are counted."""
 
 
 def require_writable(store: Store) -> None:

@@ -64,6 +64,8 @@ class Validation(Iterator[Finding]):
         self.faulty = 0
         """JSON texts that are no sound record or document."""
         self.runs = 0
+        self.artifacts = 0
+        """That were read, and are what their references say."""
         self.codes: Counter[str] = Counter()
         """Findings so far by code."""
         self.severities: Counter[str] = Counter()
@@ -100,6 +102,7 @@ class Validation(Iterator[Finding]):
             "records": self.records,
             "documents": self.documents,
             "faulty": self.faulty,
+            **({"artifacts": self.artifacts} if self._options.artifacts else {}),
             "findings": {severity: self.severities[severity] for severity in ("error", "warning", "info")},
             "codes": dict(sorted(self.codes.items())),
             "suppressed": dict(sorted(self.suppressed.items())),
@@ -131,6 +134,7 @@ class Validation(Iterator[Finding]):
         self.documents += count.documents
         self.faulty += count.faulty
         self.runs += count.runs
+        self.artifacts += count.artifacts
         self.skipped.update(checked.skipped)
         findings = checked.findings
         if self._options.selection is not None and findings:

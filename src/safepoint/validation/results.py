@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from safepoint import rules
 from safepoint.core.fault import Fault, Place
 from safepoint.core.finding import Checked, Finding, Skipped
+from safepoint.model.run import Run
 from safepoint.reader import Scan, Scrutiny
 from safepoint.reader.artifacts import NOWHERE, verify_artifacts
 from safepoint.rules import Excerpts
@@ -68,6 +69,8 @@ class Count(NamedTuple):
     documents: int
     faulty: int
     runs: int
+    artifacts: int = 0
+    """That were read, and are what their references say."""
 
     def plus(self, other: Count) -> Count:
         """Both together."""
@@ -98,6 +101,7 @@ def sound(found: Scan) -> Iterator[Place]:
 def result(found: Scan, store: Store | None, options: Options, more: Iterable[Fault] = ()) -> Result:
     """The findings of one scan, `more` that is known to be wrong with it, and what it adds to the totals."""
     skipped: tuple[Skipped, ...] = ()
+    verified = 0
     faults = [*found.faults, *more]
     if options.anchored is not None and store is not None:
         from safepoint.reader.comparing import compare
@@ -106,14 +110,26 @@ def result(found: Scan, store: Store | None, options: Options, more: Iterable[Fa
     if found.run is not None:
         faults += rules.check(found.run)
         if options.artifacts and store is not None:
-            faults += verify_artifacts(store, found.run, options.elsewhere)
+            verified = _verify(store, found.run, options, faults)
         looked = store is not None if options.artifacts else None
         skipped = tuple(rules.skipped(found.run, artifacts=looked, schemes=options.elsewhere.schemes))
     findings = tuple(findings_of(found, faults, options.excerpts)) if faults else ()
     url = store.url if store is not None else ""
     name = found.run_id or url
     checked = Checked("run" if found.run_id else "file", name, url, found.records, findings, skipped)
-    return checked, _count(found)
+    return checked, _count(found)._replace(artifacts=verified)
+
+
+def _verify(store: Store, run: Run, options: Options, faults: list[Fault]) -> int:
+    """How many artifacts are what their references say; what is wrong with the others is appended to `faults`."""
+    verified = 0
+
+    def verifying() -> Iterator[Fault]:
+        nonlocal verified
+        verified = yield from verify_artifacts(store, run, options.elsewhere)
+
+    faults += verifying()
+    return verified
 
 
 def _count(found: Scan) -> Count:

@@ -250,7 +250,19 @@ def _artifact(
             opinion, "artifactPresent", fact, "whether the artifact is there and whole", checkpoint, pointer
         )
     elif status != "present":
-        _broken(opinion, f"an artifact that the run needs is {status}", checkpoint, pointer)
+        _broken(
+            opinion, f"an artifact that the run needs {_gone(case, subject, status)}", checkpoint, pointer
+        )
+
+
+def _gone(case: Case, artifact_id: str, status: str) -> str:
+    """What became of an artifact that nobody can read."""
+    return "was retracted" if status == "missing" and _is_retracted(case, artifact_id) else f"is {status}"
+
+
+def _is_retracted(case: Case, artifact_id: str) -> bool:
+    retractions = (record for record in case.run.records if record.kind == "retract")
+    return any(artifact_id in record.value["targets"] for record in retractions)
 
 
 def _not_after(
@@ -304,8 +316,8 @@ def _artifacts(case: Case, opinion: Opinion, checkpoint: Record) -> None:
             opinion.need("fact", f"artifacts.{artifact_id}", "whether the artifact is there and whole")
         elif status != "present":
             code = "SP786" if status == "missing" else "SP787"
-            message = f"an artifact of the checkpoint is {status}"
+            message = f"an artifact of the checkpoint {_gone(case, artifact_id, status)}"
             opinion.say(code, "hand_over", message, evidence=checkpoint, pointer=pointer)
-            opinion.need(
-                "human", "artifact", "restore the artifact, or go on from a checkpoint that does not need it"
-            )
+            way = "go on from a checkpoint that does not need it"
+            restore = "" if _is_retracted(case, artifact_id) else "restore the artifact, or "
+            opinion.need("human", "artifact", f"{restore}{way}")
