@@ -63,13 +63,21 @@ class Watched(Store):
         return self.inner.url_of(key)
 
 
-class Countdown:
-    """Kills at the moment of the given number, counted from 1; None: never, it only counts."""
+WRITES = frozenset({"put", "replace", "delete"})
 
-    def __init__(self, at: int | None = None) -> None:
-        self.at, self.moments = at, 0
+
+class Countdown:
+    """Kills at the moment of the given number, counted from 1; None: never, it only counts.
+
+    To be killed beside a read leaves what the write before it has left: with `writes` only those moments count.
+    """
+
+    def __init__(self, at: int | None = None, *, writes: bool = False) -> None:
+        self.at, self.moments, self.writes = at, 0, writes
 
     def __call__(self, what: str, key: str) -> None:
+        if self.writes and what.partition(" ")[2] not in WRITES:
+            return
         self.moments += 1
         if self.moments == self.at:
             raise KilledError
@@ -80,9 +88,9 @@ def objects_of(store: Store) -> dict[str, bytes]:
     return {entry.key: store.get(entry.key) for entry in store.list()}
 
 
-def moments_of(store: Store, work: Callable[[Store], object]) -> int:
-    """How many moments `work` has."""
-    whole = Countdown()
+def moments_of(store: Store, work: Callable[[Store], object], *, writes: bool = False) -> int:
+    """How many moments `work` has; with `writes`, how many beside a write."""
+    whole = Countdown(writes=writes)
     work(Watched(store, whole))
     assert whole.moments
     return whole.moments
@@ -91,17 +99,17 @@ def moments_of(store: Store, work: Callable[[Store], object]) -> int:
 def kills(
     store_of: Callable[[], Store], work: Callable[[Store], object], every: int = 1
 ) -> Iterator[tuple[int, Store]]:
-    """`work` on a fresh store, killed at each of its moments in turn: which moment it was, and what is left.
+    """`work` on a fresh store, killed before and after each of its writes: which moment it was, and what is left.
 
     Args:
         store_of: a store as it is before.
         work: what is done to it.
         every: of the moments every so-manieth.
     """
-    for at in range(1, moments_of(store_of(), work) + 1, every):
+    for at in range(1, moments_of(store_of(), work, writes=True) + 1, every):
         store = store_of()
         try:
-            work(Watched(store, Countdown(at)))
+            work(Watched(store, Countdown(at, writes=True)))
         except KilledError:
             yield at, store
         else:
