@@ -46,7 +46,7 @@ def test_a_chain_of_two_writers_survives_every_fault(place: Place, seed: int) ->
     assert chain.missing == []
     assert chain.torn == []
     assert len(chain.held) == NUMBERS
-    assert chain.faults > 2, "hardly anything went wrong"
+    assert chain.faults, "nothing went wrong"
 
 
 @pytest.mark.parametrize("place", REMOTE, indirect=True)
@@ -55,7 +55,7 @@ def test_readers_are_told_the_whole_or_that_nothing_is_known(place: Place, seed:
     put_all(place.foreign, truth)
     with through_faults(place, Dice(seed, share=0.4)) as (proxy, (store,)):
         assert misread(store, truth) == []
-        assert proxy.done.total() > 2, "hardly anything went wrong"
+        assert proxy.done.total(), "nothing went wrong"
 
 
 @pytest.mark.parametrize("place", REMOTE, indirect=True)
