@@ -64,15 +64,16 @@ def test_a_recorded_run_survives_every_fault(place: Place, seed: int) -> None:
     with through_faults(place, dice) as (proxy, (store,)):
         run = start_run(store, "run-1", workflow="publish", holder="worker-1")
         dice.share = 0.3
-        for number in range(1, 11):
-            again(lambda number=number: run.checkpoint(f"cp-{number}", state="s", step_name="step"))
+        saved = 0
+        while saved < 10 or not proxy.done.total():  # now and then the dice spare the first ten
+            saved += 1
+            again(lambda number=saved: run.checkpoint(f"cp-{number}", state="s", step_name="step"))
         again(run.complete)
-        assert proxy.done.total(), "nothing went wrong"
     loaded = load_run(place.open(), "run-1").run
     assert loaded is not None
     assert not loaded.faults
     kinds = Counter(record.kind for record in loaded.records)
-    assert (kinds["checkpoint"], kinds["lease"], loaded.status) == (10, 1, "completed")
+    assert (kinds["checkpoint"], kinds["lease"], loaded.status) == (saved, 1, "completed")
 
 
 @pytest.mark.parametrize("there", [None, OTHERS], ids=["free", "taken"])
