@@ -22,7 +22,7 @@ from safepoint.store.capabilities import S3
 from safepoint.store.client import Client, Connection, Item
 from safepoint.store.connecting import _of_protocol
 from safepoint.store.errors import NoBucketError
-from safepoint.store.generic import LoopClient
+from safepoint.store.gcs import GcsClient
 from safepoint.store.remote import RemoteStore
 
 KEY = "runs/r/journal/0000000001.json"
@@ -225,7 +225,7 @@ def test_a_missing_bucket_is_no_empty_folder(store: RemoteStore, client: Scripte
 
 
 def test_a_missing_file_of_this_machine_is_no_absent_object() -> None:
-    kind, problem, remedy = LoopClient(None).explain(FileNotFoundError(2, "No such file", "/var/run/token"))
+    kind, problem, remedy = GcsClient(None).explain(FileNotFoundError(2, "No such file", "/var/run/token"))
     assert kind is UnreachableError
     assert "credentials" in remedy
     assert "token" not in problem + remedy

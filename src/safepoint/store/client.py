@@ -59,8 +59,10 @@ class Client(ABC):
         """What lies directly in a folder (an empty path: in the whole backend), page by page, never from a cache."""
 
     def below(self, path: str) -> Iterator[Item]:
-        """Every object below a folder, page by page, where `flat`."""
+        """Every object below a folder, page by page; only asked where `flat`."""
         raise NotImplementedError
+
+    # Writing: only asked where the backend's capabilities allow to claim a name, or the user has promised to be alone
 
     def create(self, path: str, data: bytes) -> bool:
         """Writes an object whole if its name is free; False where the backend says that it is taken.

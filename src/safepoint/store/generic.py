@@ -10,6 +10,7 @@ this one.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Coroutine, Iterator, Mapping
 from concurrent.futures import Future
 from threading import Lock
@@ -159,11 +160,13 @@ class LoopClient(FsspecClient):
             return "file"
         return "folder" if next(self.below(path), None) else None
 
+    @abstractmethod
     def _is_object(self, path: str) -> bool:
-        raise NotImplementedError
+        """Whether an object bears exactly this name."""
 
+    @abstractmethod
     async def _fetch(self, path: str, limit: int | None) -> bytes:
-        raise NotImplementedError
+        """As `fetch`."""
 
     def _begin(self, coroutine: Coroutine[Any, Any, Any], seconds: float = _USUAL) -> Future[Any]:
         import asyncio
