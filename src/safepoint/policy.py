@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from safepoint.core.digest import digest_value
@@ -27,11 +27,17 @@ class Policy:
     cooldown_seconds: int = 30
     cooldown_factor: int = 2
     cooldown_cap_seconds: int = 3600
+    cooldown_jitter_fraction: float = 0.1
     stable_seconds: int = 600
     automatic_resume_seconds: int = 86_400
     hard_limit_seconds: int = 1_209_600
     on_budget_reached: str = "hand_over"
+    attempts_per_action: int | None = None
+    """Attempts of one action that may be retried; None: as many as `attempts_in_life`."""
     probes_per_action: int = 3
+    probe_pause_seconds: int = 1
+    probe_pause_cap_seconds: int = 60
+    probe_budget_seconds: int = 1800
     lease_seconds: int = 60
     lease_renewal_seconds: int = 20
     clock_skew_seconds: int = 5
@@ -46,9 +52,14 @@ class Policy:
     compatible_with: tuple[Mapping[str, str], ...] = ()
     actions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Declared capabilities for actions whose records lack them."""
+    action_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Settings for single actions, by actionId or stepName: the members that `PER_ACTION` names."""
     breaker: Mapping[str, Any] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
-    """Document name of each setting to ``default``, ``policy`` or ``workflow NAME``; no part of the digest."""
+    """Document name of each setting to ``default``, ``policy``, ``workflow NAME`` or ``action NAME``.
+
+    They are no part of the digest.
+    """
 
     @property
     def skew(self) -> int:
@@ -70,12 +81,41 @@ class Policy:
         """What a difference in `part` of the guard context does: ``block``, ``warn`` or ``ignore``."""
         return self.guard_context.get(part) or self.guard_context.get("*") or "block"
 
+    @property
+    def tries(self) -> int:
+        """How often one action that failed and may be retried is attempted."""
+        return self.attempts_in_life if self.attempts_per_action is None else self.attempts_per_action
+
+    def for_action(self, action_id: str, step_name: str) -> Policy:
+        """The policy for one action: its entry in ``actionSettings`` wins, else its step's."""
+        name = action_id if action_id in self.action_settings else step_name
+        own = self.action_settings.get(name)
+        if not own:
+            return self
+        known = {_field_name(member): value for member, value in own.items() if member in PER_ACTION}
+        origins = {**self.origins, **{_document_name(member): f"action {name}" for member in known}}
+        return replace(self, **known, origins=origins)
+
     def excuses(self, part: str, recorded: str, current: str) -> bool:
         """Whether ``compatibleWith`` lists this change of `part`."""
         return any(
             entry.get("part") == part and entry.get("from") == recorded and entry.get("to") == current
             for entry in self.compatible_with
         )
+
+
+PER_ACTION = frozenset(
+    {
+        "abandonedMaySkip",
+        "attemptsPerAction",
+        "probeBudgetSeconds",
+        "probePauseCapSeconds",
+        "probePauseSeconds",
+        "probesPerAction",
+        "sendWindowFraction",
+    }
+)
+"""Settings that one action may have for itself."""
 
 
 def parse_policy(document: Mapping[str, Any] | None, *, workflow: str | None = None) -> Policy:
@@ -107,6 +147,10 @@ def parse_policy(document: Mapping[str, Any] | None, *, workflow: str | None = N
 
 def _document_name(name: str) -> str:
     return re.sub(r"_([a-z])", lambda found: found[1].upper(), name)
+
+
+def _field_name(name: str) -> str:
+    return re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", name)
 
 
 def _plain(value: Any) -> Any:

@@ -3,8 +3,17 @@
 Pure: no clock, no network, no randomness, no environment; equal input gives equal bytes.
 """
 
-from safepoint.guard.decision import EXIT_CODES, Decision, Missing, PlanItem, Reason
+from safepoint.guard.decision import EXIT_CODES, REMADE, Decision, Missing, PlanItem, Reason
 from safepoint.guard.evaluate import evaluate
 from safepoint.guard.needed import needed_artifacts
 
-__all__ = ["EXIT_CODES", "Decision", "Missing", "PlanItem", "Reason", "evaluate", "needed_artifacts"]
+__all__ = [
+    "EXIT_CODES",
+    "REMADE",
+    "Decision",
+    "Missing",
+    "PlanItem",
+    "Reason",
+    "evaluate",
+    "needed_artifacts",
+]

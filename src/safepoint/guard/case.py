@@ -175,6 +175,10 @@ class Case:
             return action.declares
         return Declaration.from_value(listed)
 
+    def policy_for(self, action: Action) -> Policy:
+        """The settings that count for `action`: those that it has for itself win."""
+        return self.policy.for_action(action.action_id, action.step_name)
+
     def probe(self, action: Action) -> Mapping[str, Any] | None:
         """The fact about this action's probe, if there is one."""
         found: Mapping[str, Any] | None = self.facts.part("probes").get(action.action_id)

@@ -32,6 +32,10 @@ GRAVITY: Mapping[str, int] = {
 """In layers 3 to 7 the gravest verdict wins; give_up ends a run and so yields only to a human."""
 
 
+REMADE = "SP796"
+"""The reason of a plan's step that only makes a lost artifact again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reason:
     """One thing that speaks for its verdict, with its evidence."""

@@ -101,7 +101,7 @@ def send_before(case: Case, action: Action) -> int | None:
     declares = case.declares(action)
     if declares.dedupe_window is None or action.first_start is None:
         return None
-    window = int(case.policy.send_window_fraction * declares.dedupe_window)
+    window = int(case.policy_for(action).send_window_fraction * declares.dedupe_window)
     computed = action.first_start + window - declares.probe_settle - 2 * case.policy.skew
     return computed if action.send_before is None else min(action.send_before, computed)
 
@@ -149,16 +149,18 @@ def _probe(case: Case, opinion: Opinion, action: Action) -> None:
     probe = case.probe(action)
     how = case.declares(action).probe
     wanting = _rule_n(case, action, probe) if probe and probe.get("result") == "notApplied" else None
-    if (probe is None or wanting or probe.get("result") == "unknown") and _probes_spent(case, probe):
-        message = (
-            f"it may or may not have happened, and {case.policy.probes_per_action} probes could not tell"
-        )
+    spent = _probes_spent(case, action, probe)
+    if spent and (probe is None or wanting or probe.get("result") == "unknown"):
+        message = f"it may or may not have happened, and {spent} could not tell"
         opinion.decide(action, "handOver", "SP774", "hand_over", message)
         opinion.need("outcome", action.action_id, "find out at the provider whether it was applied")
     elif probe is None or probe.get("result") != "notApplied":
         found = "its probe could not tell" if probe else f"its tool declares a probe ({how})"
         opinion.decide(action, "reconcile", "SP765", "reconcile", f"it may or may not have happened; {found}")
-        opinion.need("probe", action.action_id, f"ask the provider {_by(how, action)} whether it was applied")
+        when = f", not before {_next_probe(case, action, probe)}" if probe else ""
+        opinion.need(
+            "probe", action.action_id, f"ask the provider {_by(how, action)} whether it was applied{when}"
+        )
     elif wanting:
         opinion.decide(
             action,
@@ -191,9 +193,35 @@ def _probe(case: Case, opinion: Opinion, action: Action) -> None:
         )
 
 
-def _probes_spent(case: Case, probe: Mapping[str, Any] | None) -> bool:
-    made = int(probe.get("attempts") or 1) if probe else 0
-    return made >= case.policy.probes_per_action
+def _probes_spent(case: Case, action: Action, probe: Mapping[str, Any] | None) -> str | None:
+    """What was spent on probes of `action`, where that is as much as the policy allows; None: one more may be made."""
+    policy = case.policy_for(action)
+    made = _made(probe) if probe else 0
+    if made >= policy.probes_per_action:
+        return f"{made} probes (limit {policy.probes_per_action})"
+    first = (probe or {}).get("firstObservedAt")
+    if probe is None or first is None:
+        return None
+    took = parse_time(probe["observedAt"]) - parse_time(first)
+    if took < policy.probe_budget_seconds * SECOND:
+        return None
+    return f"probes over {in_words(took)} (limit {in_words(policy.probe_budget_seconds * SECOND)})"
+
+
+def _made(probe: Mapping[str, Any]) -> int:
+    return int(probe.get("attempts") or 1)
+
+
+def _next_probe(case: Case, action: Action, probe: Mapping[str, Any]) -> str:
+    """When the provider may be asked again: a pause after the last time that doubles with each."""
+    policy = case.policy_for(action)
+    pause = min(policy.probe_pause_seconds * 2 ** min(_made(probe) - 1, 60), policy.probe_pause_cap_seconds)
+    return _whole_second(parse_time(probe["observedAt"]) + pause * SECOND)
+
+
+def _whole_second(time: int) -> str:
+    """The first whole second that is not before `time` (nanoseconds)."""
+    return format_time(-(-time // SECOND) * SECOND)
 
 
 def _by(how: str, action: Action) -> str:
@@ -213,7 +241,7 @@ def _rule_n(case: Case, action: Action, probe: Mapping[str, Any]) -> str | None:
     earliest = max(time for time in (*limits, *deaths) if time is not None) + _settle(case, action)
     seen = parse_time(probe.get("observedAt") or case.facts.value["observedAt"])
     if not earliest < seen <= case.now:
-        return f"it must be made after {format_time(-(-earliest // SECOND) * SECOND)}"
+        return f"it must be made after {_whole_second(earliest)}"
     return None
 
 

@@ -41,6 +41,8 @@ class Approval:
     expires: int | None
     """Nanoseconds; None: never."""
     branch: str | None
+    granted_by: str | None
+    """Who said yes; None: nobody did, or it was not recorded who."""
     asked: Record
     record: Record
     """The record of `event`."""
@@ -72,6 +74,7 @@ def fold_approvals(records: Iterable[Record], faults: list[Fault]) -> dict[str, 
             content_digest=value.get("contentDigest") or (before.content_digest if before else None),
             expires=parse_time(expires) if expires else (before.expires if before else None),
             branch=asked.value.get("branch"),
+            granted_by=value.get("actor") if event == "granted" else (before.granted_by if before else None),
             asked=asked,
             record=record,
         )

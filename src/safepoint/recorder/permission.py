@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from safepoint.core.timestamp import SECOND, format_time, parse_time
-from safepoint.guard import Decision, PlanItem
+from safepoint.guard import REMADE, Decision, PlanItem
 from safepoint.model.action import Action, Attempt
 from safepoint.model.record import Record
 from safepoint.policy import Policy
@@ -31,6 +31,9 @@ class Plan:
     """Nanoseconds; what the decision permits is permitted until then."""
     unwinding: bool = False
     """Whether the run was opened to be undone: only compensations are attempted."""
+    remaking: tuple[str, ...] = ()
+    """The steps that make lost artifacts of the checkpoint `start` again."""
+    start: str | None = None
     calls: dict[str, bool] = field(default_factory=dict)
     """Digest of each attempt that went on to its call, and whether the call may still be under way."""
 
@@ -40,7 +43,13 @@ class Plan:
         if decision is None:
             return cls()
         items = {item.action_id: item for item in decision.plan if item.action_id}
-        return cls(items, decision.valid_until, decision.verdict == "compensate")
+        remaking = tuple(i.step_name for i in decision.plan if i.step_name and i.reason == REMADE)
+        unwinding = decision.verdict == "compensate"
+        return cls(items, decision.valid_until, unwinding, remaking, decision.checkpoint_id)
+
+    def remakes(self, checkpoint: Mapping[str, Any]) -> tuple[str, ...]:
+        """The steps to do before those that `checkpoint` says are next."""
+        return self.remaking if checkpoint.get("checkpointId") == self.start else ()
 
     def unsent(self, journal: Journal, action: Action) -> Iterator[Attempt]:
         """This process's attempts that it never called for, because their record came through too late to be of use."""
@@ -70,7 +79,7 @@ class Permission:
     ) -> None:
         self._journal = journal
         self._plan = plan
-        self._policy = policy
+        self._policy = policy.for_action(str(identity["actionId"]), str(identity["stepName"]))
         self._identity = identity
         self._declares = declares
         self._id = str(identity["actionId"])

@@ -81,10 +81,9 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
 
     @property
     def next_steps(self) -> tuple[str, ...]:
-        """The steps that the last checkpoint says are next, in order; none where the run is undone."""
-        if self._plan.unwinding:
-            return ()
-        return tuple((self.last_checkpoint or {}).get("nextSteps") or ())
+        """What is next by the last checkpoint, behind what makes its lost artifacts again; none in a run to be undone."""
+        here = self.last_checkpoint or {}
+        return () if self._plan.unwinding else (*self._plan.remakes(here), *(here.get("nextSteps") or ()))
 
     def checkpoint(
         self,

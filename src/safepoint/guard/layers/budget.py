@@ -88,10 +88,17 @@ def _cooldown(case: Case, opinion: Opinion, attempts: Sequence[_Attempt]) -> Non
     if not failed:
         return
     wait = case.policy.cooldown_seconds * case.policy.cooldown_factor ** min(failed - 1, 60)
-    until = attempts[-1].last + min(wait, case.policy.cooldown_cap_seconds) * SECOND
+    pause = min(wait, case.policy.cooldown_cap_seconds) * SECOND
+    until = attempts[-1].last + pause + int(pause * _jitter(case, attempts[-1].claim))
     if case.now < until:
         message = f"cooling down after recovery attempt {len(attempts)}: another {in_words(until - case.now)}"
         opinion.say("SP750", "wait", message, evidence=attempts[-1].claim, until=until)
+
+
+def _jitter(case: Case, claim: Record) -> float:
+    """By which part of itself a pause is longer: drawn from the random nonce of the claim before it."""
+    drawn = int((claim.nonce or "0")[:8], 16) / 2**32
+    return case.policy.cooldown_jitter_fraction * drawn
 
 
 def _no_progress(case: Case, opinion: Opinion, attempts: Sequence[_Attempt]) -> None:

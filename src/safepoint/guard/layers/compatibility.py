@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from safepoint.core.pointer import join
 from safepoint.guard.case import Case, Opinion
+from safepoint.model.journal import Level
 from safepoint.model.record import Record
 
 
@@ -40,6 +41,35 @@ def judge(case: Case, opinion: Opinion) -> None:
     if checkpoint.value.get("payloadSchema") is not None:
         opinion.unchecked.append("payloadSchema: whether today's code reads the saved state was not checked")
     _next_steps(case, opinion)
+    if case.run.level is not Level.RECORDS and not case.undoing:
+        _missing_results(case, opinion, checkpoint)
+
+
+def _missing_results(case: Case, opinion: Opinion, checkpoint: Record) -> None:
+    """Effects that were begun since, in a step behind the next one: what the steps between found is not saved.
+
+    To be sent again, such a request would have to come out the same. That steps between are among the next ones, or the
+    action among ``replaySafeActions``, is the author's word that it does.
+    """
+    steps = list(checkpoint.value.get("nextSteps") or ())
+    said = set(checkpoint.value.get("replaySafeActions") or ())
+    if not steps:
+        return
+    for action in case.run.actions.values():
+        begun = [a for a in action.attempts if (a.opened.sequence or 0) > (checkpoint.sequence or 0)]
+        if not begun or action.step_name == steps[0] or case.declares(action).effect == "read":
+            continue
+        again = action.open or (action.status == "failed" and action.retryable)
+        listed = action.step_name in steps or action.action_id in said
+        message = (
+            f"{action.action_id}: it was begun after the checkpoint in step {action.step_name!r}, and what the steps "
+            "before that found is not saved: they may come out otherwise"
+        )
+        verdict = "hand_over" if again and not listed else "resume"
+        opinion.say("SP736", verdict, message, evidence=action.attempts[0].opened, pointer="/stepName")
+        if verdict == "hand_over":
+            how = "find out whether it was applied; nobody can tell whether its request would come out the same"
+            opinion.need("outcome", action.action_id, how)
 
 
 def _next_steps(case: Case, opinion: Opinion) -> None:

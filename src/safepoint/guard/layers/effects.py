@@ -46,7 +46,7 @@ def _planned(_case: Case, opinion: Opinion, action: Action) -> None:
 
 
 def _abandoned(case: Case, opinion: Opinion, action: Action) -> None:
-    if case.policy.abandoned_may_skip:
+    if case.policy_for(action).abandoned_may_skip:
         opinion.decide(
             action,
             "skip",
@@ -62,7 +62,7 @@ def _abandoned(case: Case, opinion: Opinion, action: Action) -> None:
 
 
 def _failed(case: Case, opinion: Opinion, action: Action) -> None:
-    left = len(action.attempts) < case.policy.attempts_in_life
+    left = len(action.attempts) < case.policy_for(action).tries
     if action.retryable and left and case.declares(action).idempotency == "keyed":
         cut_off = doubt.send_before(case, action)
         if cut_off is None or case.now >= cut_off:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from safepoint.core.fault import Fault
@@ -10,6 +10,7 @@ from safepoint.guard.case import Anchored, Case, Opinion
 from safepoint.guard.decision import Reason
 from safepoint.model.checkpoints import claims_without_effect, orphans
 from safepoint.model.journal import Level, Unread
+from safepoint.model.record import Record
 
 TOLERATED = frozenset({"SP312", "SP405", "SP406", "SP407"})
 """Faults that the fold has already read the careful way; every other one, also a future one, stops the run."""
@@ -157,19 +158,17 @@ def _known(case: Case, log: str) -> list[Mapping[str, Any]]:
 def _start(case: Case, opinion: Opinion, *, lost_checkpoint: bool) -> None:
     """Is it certain from where the run would go on?"""
     run, named = case.run, case.request.get("checkpointId") is not None
-    if len(run.newest_checkpoints) > 1 and not named:
+    if case.goal == "roll_back" and not named:
+        message = "the request asks to roll back, and does not say to which checkpoint"
+        opinion.say("SP718", "hand_over", message, decisive=True)
+        opinion.need("human", run.run_id, "name the checkpoint to roll back to: safepoint show lists them")
+    elif len(run.newest_checkpoints) > 1 and not named:
         message = f"{len(run.newest_checkpoints)} checkpoints may be the newest, and no order tells which"
         opinion.say("SP704", "hand_over", message, evidence=case.checkpoint, decisive=True)
         opinion.need("human", run.run_id, "name the checkpoint to go on from in the request")
     elif case.checkpoint is not None:
         if lost_checkpoint or (not named and _newer_was_retracted(case)):
-            opinion.say(
-                "SP703",
-                "resume",
-                "a newer checkpoint cannot be read or was retracted; going on from the one before loses the state "
-                "saved since, and the ledger decides what must not be done again",
-                evidence=case.checkpoint,
-            )
+            opinion.say("SP703", "resume", _loss(case, case.checkpoint), evidence=case.checkpoint)
     elif named:
         opinion.say(
             "SP706", "hand_over", "the run has no checkpoint of the id that the request names", decisive=True
@@ -190,24 +189,50 @@ def _start(case: Case, opinion: Opinion, *, lost_checkpoint: bool) -> None:
 
 
 def _newer_was_retracted(case: Case) -> bool:
-    here = case.checkpoint.sequence or 0 if case.checkpoint else 0
-    return any((record.sequence or 0) > here or here == 0 for record in case.run.retracted)
+    return bool(_retracted_since(case, case.checkpoint))
+
+
+def _retracted_since(case: Case, checkpoint: Record | None) -> list[Record]:
+    here = checkpoint.sequence or 0 if checkpoint else 0
+    return [record for record in case.run.retracted if (record.sequence or 0) > here or here == 0]
+
+
+def _loss(case: Case, checkpoint: Record) -> str:
+    """What is lost by going on from an older `checkpoint`, by name."""
+    unread = [u for u in case.run.unread if u.only_checkpoints and not u.newer_version]
+    lost = [f"{_where(u)} cannot be read" for u in unread]
+    lost += [f"{r.value['checkpointId']!r} was retracted" for r in _retracted_since(case, checkpoint)]
+    here = checkpoint.sequence
+    later = [r for r in case.run.records if here is not None and (r.sequence or 0) > here]
+    kept = f"; the {len(later)} journal records since then still count" if later else ""
+    return (
+        f"newer checkpoints are lost ({_listed(lost)}); going on from {checkpoint.value['checkpointId']!r} loses "
+        f"the state saved since, and the ledger decides what must not be done again{kept}"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+_NAMED = 3
+"""How much of what is lost a message names."""
 
 
 def _unread(opinion: Opinion, unread: Unread, why: str) -> None:
     fault = unread.faults[0]
     key = fault.place.key if fault.place else unread.name
-    line = f", line {fault.place.line}" if fault.place and key.endswith(".jsonl") else ""
+    message = f"{_where(unread)}: {why} ({fault.message})"
     opinion.reasons.append(
-        Reason(
-            fault.code,
-            opinion.layer,
-            "hand_over",
-            f"{unread.name}{line}: {why} ({fault.message})",
-            key,
-            fault.pointer or None,
-        )
+        Reason(fault.code, opinion.layer, "hand_over", message, key, fault.pointer or None)
     )
+
+
+def _where(unread: Unread) -> str:
+    """The text's name, and the line in a file of many."""
+    place = unread.faults[0].place
+    return f"{unread.name}, line {place.line}" if place and place.key.endswith(".jsonl") else unread.name
 
 
 def _not_claimable(case: Case, opinion: Opinion) -> None:

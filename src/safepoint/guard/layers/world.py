@@ -8,7 +8,9 @@ from typing import Any
 from safepoint.core.digest import canonical
 from safepoint.core.pointer import join
 from safepoint.core.timestamp import SECOND, parse_time
+from safepoint.guard import remake
 from safepoint.guard.case import Case, Opinion, pause
+from safepoint.guard.decision import REMADE, PlanItem
 from safepoint.model.approvals import Approval
 from safepoint.model.record import Record
 
@@ -146,6 +148,9 @@ def _refused(case: Case, approval: Approval) -> tuple[str, str] | None:
         return "SP782", "was never answered and has expired" if event == "requested" else "has expired"
     if action and approval.content_digest is not None and action.fingerprint != approval.content_digest:
         return "SP783", "was given for another content than the ledger records"
+    asked = approval.asked.value.get("actor")
+    if asked is not None and approval.event in {"granted", "consumed"} and approval.granted_by != asked:
+        return "SP795", "was granted by somebody else than was asked"
     if event == "consumed" and approval.action_id is None:
         return "SP794", "was used up"
     if event != "consumed" and _before_a_fork(case, approval):
@@ -244,6 +249,8 @@ def _artifact(
 ) -> None:
     subject = str(condition.get("subject"))
     status = _status(case, subject)
+    if remake.step_of(case, checkpoint, subject, status):
+        return  # the checkpoint names it: said there
     if status == "unknown":
         fact = f"artifacts.{subject}"
         _unknown(
@@ -257,12 +264,8 @@ def _artifact(
 
 def _gone(case: Case, artifact_id: str, status: str) -> str:
     """What became of an artifact that nobody can read."""
-    return "was retracted" if status == "missing" and _is_retracted(case, artifact_id) else f"is {status}"
-
-
-def _is_retracted(case: Case, artifact_id: str) -> bool:
-    retractions = (record for record in case.run.records if record.kind == "retract")
-    return any(artifact_id in record.value["targets"] for record in retractions)
+    retracted = status == "missing" and remake.is_retracted(case, artifact_id)
+    return "was retracted" if retracted else f"is {status}"
 
 
 def _not_after(
@@ -314,10 +317,18 @@ def _artifacts(case: Case, opinion: Opinion, checkpoint: Record) -> None:
             )
             opinion.say("SP793", "reconcile", message, evidence=checkpoint, pointer=pointer)
             opinion.need("fact", f"artifacts.{artifact_id}", "whether the artifact is there and whole")
+        elif step := remake.step_of(case, checkpoint, artifact_id, status):
+            message = (
+                f"an artifact of the checkpoint is {status}; step {step!r}, which only reads, makes it again"
+            )
+            opinion.say(REMADE, "resume", message, evidence=checkpoint, pointer=pointer)
+            again = PlanItem("run", REMADE, step_name=step)
+            if step not in (checkpoint.value.get("nextSteps") or ()) and again not in opinion.plan:
+                opinion.plan.append(again)
         elif status != "present":
             code = "SP786" if status == "missing" else "SP787"
             message = f"an artifact of the checkpoint {_gone(case, artifact_id, status)}"
             opinion.say(code, "hand_over", message, evidence=checkpoint, pointer=pointer)
             way = "go on from a checkpoint that does not need it"
-            restore = "" if _is_retracted(case, artifact_id) else "restore the artifact, or "
+            restore = "" if remake.is_retracted(case, artifact_id) else "restore the artifact, or "
             opinion.need("human", "artifact", f"{restore}{way}")
