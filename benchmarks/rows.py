@@ -20,10 +20,18 @@ from benchmarks import peers
 from benchmarks.processes import Command, Cost, interleave, run
 from benchmarks.table import Group, Measured
 
-PARTS = ("objects", "lines", "faulty", "slow", "start", "memory")
+PARTS = ("objects", "lines", "faulty", "slow", "guard", "start", "memory")
 """The parts of the table, in its order."""
 
 FAULTY = 0.005
+JUDGED = 1000
+"""Runs that the guard is asked about; and ten times as many, for what memory grows by."""
+
+_IN_PROCESS = """
+import sys, safepoint
+for judged in safepoint.guard_all(sys.argv[1]):
+    judged.decision.document()
+"""
 RECORDS_OF_A_RUN = 67
 """On average; what the memory rows count with."""
 
@@ -67,6 +75,9 @@ class Bench:
                 yield self._faulty(layout)
         elif part == "slow":
             yield self._slow()
+        elif part == "guard":
+            yield self._guard()
+            yield self._guard_memory()
         elif part == "start":
             yield self._start()
         else:
@@ -109,6 +120,27 @@ class Bench:
         # what takes minutes is not disturbed by what takes milliseconds
         title = f"{self.slow_runs:,} of these runs as objects, for what takes long"
         return self._group(title, rows, rounds=min(self.rounds, 3))
+
+    def _guard(self) -> Group:
+        """Runs of 50 ledger records each: every one is folded and judged, and its decision written down."""
+        store = self._corpus("objects", JUDGED)
+        rows = [
+            _floor(store),
+            _Row("safepoint guard --all --format jsonl", _guard(store)),
+            _Row("api.guard_all, decisions not written", [sys.executable, "-c", _IN_PROCESS, str(store)]),
+            _Row("safepoint validate", _validate(store)),
+        ]
+        return self._group(f"{JUDGED:,} runs as objects, judged", rows)
+
+    def _guard_memory(self) -> Group:
+        """Decisions wait until the last run was read: in memory up to a bound, then on disk."""
+        rows = []
+        for runs in (JUDGED, 10 * JUDGED):
+            row = _Row(f"safepoint guard --all, {runs:,} runs", _guard(self._corpus("objects", runs)))
+            self.told(f"memory: {row.name}")
+            cost = run(row.command)
+            rows.append(Measured(row.name, [cost], _remark(row, [cost])))
+        return Group("judged, each once", rows, compared=False)
 
     def _start(self) -> Group:
         rows = [
@@ -194,6 +226,10 @@ def _floor(store: Path) -> _Row:
 
 def _validate(path: Path, *options: str) -> Command:
     return [_safepoint(), "validate", *options, str(path)]
+
+
+def _guard(store: Path) -> Command:
+    return [_safepoint(), "guard", "--all", "--format", "jsonl", str(store)]
 
 
 def _safepoint() -> str:

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 import safepoint
 from safepoint import schemas
+from safepoint.audit.document import RESULTS
 from safepoint.cli.main import safepoint as command_line
 from safepoint.core.digest import canonical, digest_value
 from safepoint.core.kind import recognise
@@ -33,7 +34,7 @@ EXPECTATIONS = [load(case / "expect.json") for case in CASES]
 
 OWN_CODES = [known.id for known in catalogue.codes() if known.id < "SP7"]
 """Those that a case can show and another nearly show. The guard's are reasons of a decision and come in pairs of
-stores, which ``tests/guard/cases.py`` keeps side by side."""
+stores, which ``tests/guard/conformance/`` keeps side by side."""
 
 WITHOUT_A_CASE = {
     "SP604": "a case has no place to migrate to; tests/migrate/test_stores.py shows both sides of it",
@@ -140,13 +141,28 @@ def store_of(expect: dict[str, Any]) -> tuple[str, dict[str, bool]]:
     return "zip://::archive.zip", {"assume_one_writer": True} if expect["claims"] == "assumed" else {}
 
 
+def audit(expect: dict[str, Any]) -> None:
+    found = safepoint.audit(expect["store"], policy=expect.get("policy"))
+    assert list(found), "no run was found"
+    answers = [{"code": v.point.code, "result": RESULTS[v.result]} for v in found.verdicts]
+    assert answers == expect["points"]
+    options = ["--policy", expect["policy"]] if "policy" in expect else []
+    assert run("audit", expect["store"], *options) == expect["exit"]
+
+
 def canonicalise(expect: dict[str, Any]) -> None:
     value = load(Path("input.json"))
     assert canonical(value) == Path(expect["output"]).read_bytes()
     assert digest_value(value) == expect["digest"]
 
 
-COMMANDS = {"validate": validate, "migrate": migrate, "guard": guard, "canonical": canonicalise}
+COMMANDS = {
+    "validate": validate,
+    "migrate": migrate,
+    "guard": guard,
+    "audit": audit,
+    "canonical": canonicalise,
+}
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
@@ -204,7 +220,7 @@ def test_the_schema_of_expectations_is_a_schema() -> None:
 
 def test_every_folder_of_the_suite_has_cases() -> None:
     assert {case.relative_to(FIXTURES).parts[0] for case in CASES} == {
-        "good", "near", "warn", "bad", "hostile", "migrate", "guard", "canonical"
+        "good", "near", "warn", "bad", "hostile", "migrate", "guard", "audit", "canonical"
     }  # fmt: skip
 
 

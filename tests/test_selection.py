@@ -54,7 +54,7 @@ def test_the_beginning_of_a_code_means_all_that_begin_so() -> None:
 @pytest.mark.parametrize(
     ("written", "hint"),
     [
-        ("SP999", "codes begin with SP0 to SP7; safepoint explain lists all"),
+        ("SP999", "codes begin with SP0 to SP8; safepoint explain lists all"),
         ("SP399", "safepoint explain SP3 lists those that begin so"),
         ("SP2O7", "did you mean SP207?"),
         ("SP9", "no beginning of codes"),

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from safepoint.api import StoreError as StoreError
     from safepoint.api import UnknownRunError as UnknownRunError
     from safepoint.api import Validation as Validation
+    from safepoint.api import audit as audit
+    from safepoint.api import check_decision as check_decision
     from safepoint.api import guard as guard
+    from safepoint.api import guard_all as guard_all
     from safepoint.api import migrate as migrate
     from safepoint.api import open_artifact as open_artifact
     from safepoint.api import open_store as open_store
@@ -49,7 +52,10 @@ __all__ = [
     "UnknownRunError",
     "Validation",
     "__version__",
+    "audit",
+    "check_decision",
     "guard",
+    "guard_all",
     "migrate",
     "open_artifact",
     "open_store",
@@ -70,7 +76,7 @@ class _Public:
         return getattr(api, self.name)
 
     def __set__(self, package: ModuleType, value: object) -> None:
-        """Ignored: the import system would bind the rooms ``guard`` and ``migrate`` over the functions."""
+        """Ignored: the import system would bind the rooms ``audit``, ``guard`` and ``migrate`` over the functions."""
 
 
 class _Face(ModuleType):

@@ -1,35 +1,31 @@
-"""What ``import safepoint`` gives: the rooms composed into the four things that a program asks for.
+"""What ``import safepoint`` gives: the rooms composed into what a program asks for.
 
-Decided here: that reading, checking and judging happen in this order, and which input is refused before it is used.
-Here, at the edge, is the only place that may look at a clock, and only where the caller hands in none.
+Decided here: which input is refused before it is used. Not decided here: how stored runs are checked (``validation``)
+and judged (``judging``).
 """
 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from safepoint.core.digest import encode_record
 from safepoint.core.finding import Finding
-from safepoint.core.timestamp import parse_time
 from safepoint.core.version import Version
-from safepoint.reader import gather_artifacts
-from safepoint.reader.documents import Document, InputRefusedError, load_documents
+from safepoint.judging.single import Judgement, check_decision, judge, moment_of, require_apart
+from safepoint.reader.documents import Document, FactsGiven, InputRefusedError, load_document
 from safepoint.reader.stores import SeveralStoresError, UnknownRunError, load, scan_store
 from safepoint.store import Store, StoreError, open_store
-from safepoint.store.copying import overlap
 from safepoint.store.elsewhere import Elsewhere
 from safepoint.validation import Options, Source, Validation, findings_of
 
 if TYPE_CHECKING:
+    from safepoint.audit import Audit
     from safepoint.guard import Decision
+    from safepoint.judging.fleet import Judging
     from safepoint.migrate import Migrated
-    from safepoint.model.run import Run
     from safepoint.payloads import PayloadSchemas
-    from safepoint.policy import Policy
     from safepoint.reader.fetching import RetractedError
     from safepoint.rules import Excerpts
     from safepoint.schemas import Engine
@@ -39,6 +35,7 @@ __all__ = [
     "Decision",
     "Finding",
     "InputRefusedError",
+    "Judgement",
     "Migrated",
     "PayloadSchemas",
     "RetractedError",
@@ -48,13 +45,19 @@ __all__ = [
     "StoreError",
     "UnknownRunError",
     "Validation",
+    "audit",
+    "check_decision",
     "findings_of",
     "guard",
+    "guard_all",
+    "judge",
     "load",
     "migrate",
+    "moment_of",
     "open_artifact",
     "open_store",
     "read_artifact",
+    "require_apart",
     "scan_store",
     "validate",
 ]
@@ -133,7 +136,7 @@ def validate(
         raise TypeError(_no_such("payload_schemas", payload_schemas, wanted))
     if anchor is not None:
         for given in inputs:
-            _require_apart(os.fspath(given) if isinstance(given, str | os.PathLike) else "", anchor)
+            require_apart(os.fspath(given) if isinstance(given, str | os.PathLike) else "", anchor)
     elsewhere = Elsewhere(allow_artifact_schemes, storage_options)
     options = Options(
         run=run,
@@ -187,23 +190,11 @@ def _stored(data: object) -> bytes:
     raise TypeError(f"got a {type(data).__name__}, expected {expected}")
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """A decision, and what it was made from."""
-
-    decision: Decision
-    run: Run
-    policy: Policy
-    """The settings in force for this run: its workflow's overrides have won."""
-    anchor: str | None
-    """What the newest anchor that was consulted is called; None: none was."""
-
-
 def guard(
     store: str | os.PathLike[str] | Store,
     run_id: str,
     *,
-    facts: Document | None = None,
+    facts: FactsGiven | None = None,
     policy: Document | None = None,
     request: Document | None = None,
     now: str | int | None = None,
@@ -217,7 +208,7 @@ def guard(
     Args:
         store: path, fsspec URL, or an open store.
         run_id: which run.
-        facts: what is true in the world now: a ``facts`` document, or the path or URL of one.
+        facts: what is true in the world now: a ``facts`` document, or the path or URL of one, or several of these.
         policy: a ``policy`` document, or the path or URL of one (JSON, or TOML by its name); None: all defaults.
         request: a ``request`` document, or the path or URL of one; None: continue from the newest checkpoint.
         now: the moment to judge at: RFC 3339 text, or nanoseconds since the Unix epoch; None: this machine's clock.
@@ -252,50 +243,100 @@ def guard(
     ).decision
 
 
-def judge(
+def guard_all(
     store: str | os.PathLike[str] | Store,
-    run_id: str,
     *,
-    facts: Document | None = None,
+    facts: FactsGiven | None = None,
     policy: Document | None = None,
-    request: Document | None = None,
+    fleet: Document | None = None,
+    states: Collection[str] = (),
+    workflows: Collection[str] = (),
+    verdicts: Collection[str] = (),
     now: str | int | None = None,
-    anchor: str | os.PathLike[str] | None = None,
-    anchor_storage_options: Mapping[str, Any] | None = None,
     allow_artifact_schemes: Collection[str] = (),
     storage_options: Mapping[str, Any] | None = None,
-) -> Judgement:
-    """What `guard` answers, together with what it was made from; arguments and exceptions are the same."""
-    from safepoint.guard import evaluate, needed_artifacts
-    from safepoint.policy import parse_policy
+) -> Judging:
+    """What `guard` says of every run of a store, each read once, with the state of the fleet told from all of them.
+
+    Args:
+        store: path, fsspec URL, or an open store.
+        facts: ``facts`` documents of any runs, or the paths or URLs of them; several of one run are merged.
+        policy: as in `guard`; each run is judged by the settings of its workflow.
+        fleet: how the fleet fares, where that is known already: ``facts.fleet`` as a document of its own, or the path
+            or URL of one. Then decisions come as the runs are read; else once the last one was.
+        states: only runs in these states, as ``safepoint runs`` says them. The fleet is that of all runs.
+        workflows: only runs of these.
+        verdicts: only decisions of these.
+        now: as in `guard`.
+        allow_artifact_schemes: as in `guard`.
+        storage_options: as in `guard`.
+
+    Returns:
+        An iterator of the runs in the order of the listing, that also counts: see `Judging`. A decision for one run,
+        asked for with the same facts and the fleet that this one told of, is the same. The store is first read, and its
+        errors come, when it is iterated.
+
+    Raises:
+        InputRefusedError: facts, policy or fleet are not sound, or the facts of a run say how the fleet fares as well.
+        StoreError: a document cannot be read.
+        ValueError: as in `guard`.
+    """
+    from safepoint.judging.fleet import Judging, Question
+    from safepoint.reader.fleets import load_fleet, with_fleet
+    from safepoint.reader.merging import group_facts
 
     elsewhere = Elsewhere(allow_artifact_schemes, storage_options)
     options = elsewhere.own_options
-    moment = moment_of(now)
-    given = load_documents(run_id, facts=facts, policy=policy, request=request, storage_options=options)
-    opened = store if isinstance(store, Store) else open_store(os.fspath(store), **options)
-    anchored = None
-    if anchor is not None:
-        from safepoint.reader.comparing import load_anchored
-
-        _require_apart(opened.url, anchor)
-        anchored = load_anchored(anchor, {**options, **(anchor_storage_options or {})}, run_id, opened)
-    run = load(opened, run_id).run
-    assert run is not None
-    settings = parse_policy(given.policy, workflow=run.workflow)
-    needed = needed_artifacts(run, given.request)
-    artifacts = gather_artifacts(opened, run, ids=needed, elsewhere=elsewhere)
-    decision = evaluate(
-        run,
-        given.facts,
-        settings,
-        given.request,
-        moment,
-        artifacts=artifacts,
-        claims=opened.capabilities.claims,
-        anchored=anchored,
+    given = [facts] if isinstance(facts, str | os.PathLike | Mapping) else list(facts or ())
+    known = group_facts(given, options)
+    seen = None if fleet is None else load_fleet(fleet, options)
+    for document in known.values() if seen is not None else ():
+        with_fleet(document, seen or {})
+    question = Question(
+        now=moment_of(now),
+        facts=known,
+        policy=load_document("policy", policy, options),
+        fleet=seen,
+        states=frozenset(states),
+        workflows=frozenset(workflows),
+        verdicts=frozenset(verdicts),
+        elsewhere=elsewhere,
     )
-    return Judgement(decision, run, settings, anchored.name if anchored else None)
+    opened = store if isinstance(store, Store) else open_store(os.fspath(store), **options)
+    return Judging(opened, question)
+
+
+def audit(
+    store: str | os.PathLike[str] | Store,
+    *,
+    run: str | None = None,
+    policy: Document | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Audit:
+    """The checklist of ten points, answered from the records of each run. Reads only.
+
+    Args:
+        store: path, fsspec URL, or an open store.
+        run: look only at this run.
+        policy: the project's ``policy`` document, or the path or URL of one; None: nobody can tell what it has set.
+        storage_options: handed to fsspec.
+
+    Returns:
+        An iterator of the runs that also folds their answers: see `Audit`. One run is in memory at a time.
+
+    Raises:
+        InputRefusedError: the policy is not sound.
+        UnknownRunError: the store holds no readable record of the run.
+        SeveralStoresError: it is a folder of stores; while the runs are iterated, where none was named.
+        StoreError: the store, or the policy, cannot be read; also while the runs are iterated.
+    """
+    from safepoint.audit import Audit
+    from safepoint.reader.documents import read_document
+
+    options = dict(storage_options or {})
+    settings = None if policy is None else read_document("policy", policy, options)
+    opened = store if isinstance(store, Store) else open_store(os.fspath(store), **options)
+    return Audit([load(opened, run)] if run is not None else scan_store(opened), settings)
 
 
 def open_artifact(
@@ -355,21 +396,3 @@ def read_artifact(
     )
     with opened as file:
         return file.read()
-
-
-def _require_apart(store: str, anchor: str | os.PathLike[str]) -> None:
-    if store and overlap(store, os.fspath(anchor)):
-        raise ValueError(
-            f"anchor: {os.fspath(anchor)} and the store lie in each other, so that it proves nothing"
-        )
-
-
-def moment_of(now: str | int | None) -> int:
-    """`now` in nanoseconds since the Unix epoch; None is this machine's clock.
-
-    Raises:
-        ValueError: a text that is no RFC 3339 time.
-    """
-    if now is None:
-        return time.time_ns()
-    return parse_time(now) if isinstance(now, str) else now

@@ -45,6 +45,8 @@ class Policy:
     send_window_fraction: float = 0.8
     run_budget_cost_micros: int | None = None
     recovery_cost_fraction: float = 0.5
+    fleet_recovery_fraction: float = 0.1
+    fleet_recovery_floor: int = 3
     abandoned_may_skip: bool = False
     external_moved: str = "hand_over"
     guard_context: Mapping[str, str] = field(default_factory=dict)

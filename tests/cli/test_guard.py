@@ -179,7 +179,7 @@ def test_without_a_run_a_store_with_many_or_none_names_the_list(run: Run, tmp_pa
 
 def test_a_humans_no_is_offered_with_the_owner_that_it_needs_dead(run: Run, crashed: Path) -> None:
     shown = guard(run, crashed).stdout
-    assert "failed is taken only with facts= that prove the worker of epoch 1 dead" in shown
+    assert "failed is taken only with --facts that prove the worker of epoch 1 dead" in shown
     assert '"leaseEpoch": 1,' in shown
 
 

@@ -178,7 +178,9 @@ def test_rounds_of_recovery_are_listed(run: Run, committed: Path) -> None:
     (folder / "0000000001.json").write_text(json.dumps(record))
     text = run("show", committed, "--run", "run_123", "--now", LAPSED).stdout
     table = text.partition("rounds of recovery\n")[2].splitlines()
-    assert table[1].split() == ["ep_1", "detected", "-", "-", "infrastructure", "not", "ended"]
+    assert table[0] == "  1 round: 1 being judged; no attempt so far"
+    assert table[3].split()[:4] == ["ep_1", "-", "-", "infrastructure"]
+    assert "not ended: being judged (detected 2026-05-07T10:05:00Z)" in table[3]
 
 
 def test_a_long_list_of_findings_is_cut_and_says_where_the_rest_is(run: Run, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import safepoint
 from safepoint import demo, rules
 from safepoint.core.timestamp import SECOND
 from safepoint.demo import stage
@@ -81,6 +82,33 @@ def test_nothing_is_wrong_with_what_it_leaves_behind(played: tuple[Path, str], n
     assert scan.run.status == ("completed" if name.endswith("-resumed") else "started")
 
 
+def checklist(folder: Path, name: str) -> dict[int, str]:
+    audit = safepoint.audit(folder / name, policy=folder / "policy.toml")
+    assert [one.run_id for one in audit] == [RUN_ID]
+    return {verdict.point.number: verdict.result for verdict in audit.verdicts}
+
+
+@pytest.mark.parametrize("name", [*CRASHED, "recorded-resumed", "keyed-resumed"])
+def test_the_recorded_agent_passes_all_ten_points_of_the_checklist(
+    played: tuple[Path, str], name: str
+) -> None:
+    assert checklist(played[0], name) == dict.fromkeys(range(1, 11), "passed")
+
+
+@pytest.mark.parametrize("name", ["naive", "naive-restarted"])
+def test_the_naive_agent_fails_where_nothing_was_written_down(played: tuple[Path, str], name: str) -> None:
+    found = checklist(played[0], name)
+    assert {number for number, result in found.items() if result == "failed"} == {3, 4, 6, 9}
+    assert {number for number, result in found.items() if result == "passed"} == {8}, (
+        "the policy speaks for it"
+    )
+
+
+def test_its_end_names_the_checklist_with_the_policy(played: tuple[Path, str]) -> None:
+    folder, told = played
+    assert f"safepoint audit {folder}/recorded-resumed --policy {folder}/policy.toml\n" in told
+
+
 def test_the_naive_files_are_clean_and_still_no_reason_to_go_on(played: tuple[Path, str]) -> None:
     scan = load_run(open_store(str(played[0] / "naive")), RUN_ID)
     assert not scan.faults
@@ -132,7 +160,7 @@ def test_a_demo_that_does_not_come_out_as_told_fails(tmp_path: Path, monkeypatch
 
 def test_an_agent_that_fails_in_another_way_is_reported(tmp_path: Path) -> None:
     child = stage.spawn(
-        "safepoint.demo.agent", tmp_path, "unkeyed", tmp_path / "w", 1, "--resume", "/nothing"
+        "safepoint.demo.agent", tmp_path, "unkeyed", tmp_path / "w", 1, "policy", "--resume", "/nothing"
     )
     with pytest.raises(stage.StageError, match="nothing"):
         stage.ended(child)

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 
-HERE = Path(__file__).parent
+from cases import ROOT, cases, write
 
 
 def test_the_stored_cases_are_the_ones_that_are_made(tmp_path: Path) -> None:
-    spec = importlib.util.spec_from_file_location("guard_cases", HERE / "cases.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["guard_cases"] = module
-    spec.loader.exec_module(module)
-    for case in module.cases():
-        module.write(case, tmp_path / case.name)
-    assert contents(tmp_path) == contents(module.ROOT)
+    for case in cases():
+        write(case, tmp_path / case.name)
+    assert contents(tmp_path) == contents(ROOT)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

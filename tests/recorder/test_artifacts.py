@@ -270,3 +270,15 @@ def test_a_fork_goes_on_with_the_artifacts_of_the_checkpoint_that_it_begins_at(
     with pytest.raises(ResumeRefused, match="SP786"):
         # nothing was recorded on the branch yet: the run still begins at its origin
         resume(tmp_path, clock)
+
+
+def test_the_step_that_made_a_lost_artifact_comes_before_the_next_ones(store: Any, clock: Any) -> None:
+    with begin(store, clock) as run:
+        plan = run.put_artifact(PLAN, artifact_id="plan", produced_by="plan")
+        run.checkpoint("cp-1", state="s", step_name="plan", next_steps=["write"], artifact_refs=[plan])
+    store.delete(KEY)
+    with resume(store, clock) as again:
+        assert again.next_steps == ("plan", "write")
+        plan = again.put_artifact(PLAN, artifact_id="plan", produced_by="plan")
+        again.checkpoint("cp-2", state="s", step_name="plan", next_steps=["write"], artifact_refs=[plan])
+        assert again.next_steps == ("write",)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from decided import HANDED, document, need, reason, text
 
 from safepoint import schemas
 from safepoint.core.kind import Identity
@@ -15,37 +16,6 @@ from safepoint.guard import EXIT_CODES
 from safepoint.render.asked import Asked
 from safepoint.render.decision import VERDICTS, decision_text
 from safepoint.render.terminal import Screen
-
-PIPE = Screen()
-
-
-def document(verdict: str, **members: Any) -> dict[str, Any]:
-    return {
-        "recordType": "decision",
-        "schemaVersion": "v3",
-        "runId": "run 1",
-        "evaluatedAt": "2026-05-07T10:00:00Z",
-        "goal": "continue",
-        "verdict": verdict,
-        "checkpointId": "cp_1",
-        "plan": [],
-        "reasons": [],
-        "notChecked": [],
-        "missingEvidence": [],
-        "notBefore": None,
-        "validUntil": None,
-        "basis": {
-            "journal": {"sequence": 7, "digest": "sha256:" + "ab" * 32},
-            "leaseEpoch": 2,
-            "policyDigest": "sha256:" + "00" * 32,
-            "factsDigest": None,
-        },
-        **members,
-    }
-
-
-def text(verdict: str, asked: Asked | None = None, **members: Any) -> str:
-    return decision_text(document(verdict, **members), asked or Asked("my store"), PIPE)
 
 
 def given(**members: Any) -> Asked:
@@ -61,24 +31,6 @@ def given(**members: Any) -> Asked:
 
 def skeleton(shown: str) -> Any:
     return json.loads(shown[shown.index("       {") : shown.index("     and ask again")])
-
-
-def need(kind: str, subject: str, message: str = "because") -> dict[str, str]:
-    return {"kind": kind, "subject": subject, "message": message}
-
-
-def reason(code: str, verdict: str) -> dict[str, Any]:
-    return {
-        "code": code,
-        "layer": "world",
-        "verdict": verdict,
-        "message": f"{code} says so",
-        "key": None,
-        "pointer": None,
-    }
-
-
-HANDED = {"actionId": "send", "do": "handOver", "key": None, "reason": "SP766"}
 
 
 def test_every_verdict_of_the_guard_has_words() -> None:
@@ -207,8 +159,10 @@ def test_stale_facts_are_observed_again_or_left_out() -> None:
 def test_a_human_can_answer_in_the_facts_or_in_the_journal() -> None:
     wanted = [need("outcome", "send", "find out whether it was applied")]
     shown = text("hand_over", missingEvidence=wanted, plan=[HANDED])
-    assert "       from safepoint.recorder import resolve_action\n" in shown
-    assert "       resolve_action('my store', 'run 1', 'send',\n" in shown
+    assert (
+        "       safepoint resolve 'my store' --run 'run 1' --action send --as 'FILL IN: committed, " in shown
+    )
+    assert " --by 'FILL IN: you' --evidence 'FILL IN: where to look it up'\n" in shown
     assert "Or, only if it happened, write it into facts.json:" in shown
     assert skeleton(shown)["probes"]["send"]["result"].startswith("FILL IN: applied;")
 
@@ -218,7 +172,7 @@ def test_a_humans_no_is_acknowledged_and_the_way_out_is_named() -> None:
     asked = given(probes={"send": {"result": "notApplied"}})
     shown = text("hand_over", asked, missingEvidence=wanted, plan=[HANDED])
     assert "The facts say notApplied. That settles nothing" in shown
-    assert "facts='my facts.json'," in shown
+    assert "--evidence 'FILL IN: where to look it up' --facts 'my facts.json'\n" in shown
     assert "FILL IN: applied" not in shown
     assert "When that is settled, ask again:" in shown
 
@@ -372,8 +326,8 @@ def test_failed_is_offered_with_the_deaths_that_it_takes() -> None:
     wanted = [need("outcome", "send")]
     asked = Asked("s", silent={"send": (1, 2)})
     shown = text("hand_over", asked, missingEvidence=wanted, plan=[HANDED])
-    assert "failed is taken only with facts= that prove the worker of epochs 1, 2 dead" in shown
-    block = shown.partition("give the call facts='facts.json':\n")[2].partition("\n  3.")[0]
+    assert "failed is taken only with --facts that prove the worker of epochs 1, 2 dead" in shown
+    block = shown.partition("give the command --facts facts.json:\n")[2].partition("\n  3.")[0]
     assert [owner["leaseEpoch"] for owner in json.loads(block)["owners"]] == [1, 2]
     assert "taken only with" not in text("hand_over", missingEvidence=wanted, plan=[HANDED])
 

@@ -11,6 +11,7 @@ from safepoint.core.timestamp import parse_time
 from safepoint.core.version import V3
 from safepoint.model.record import Record
 from safepoint.model.run import Run, fold
+from safepoint.policy import Policy
 from safepoint.render.history import history
 from safepoint.render.overview import state_of
 
@@ -38,7 +39,7 @@ def words(*records: Record) -> list[str]:
 
 def document(*records: Record, recovery: tuple[Record, ...] = ()) -> dict[str, Any]:
     run = fold("r", records, recovery=recovery)
-    return history(run, [], lambda code: code, now=NOW, skew=0)
+    return history(run, [], lambda code: code, now=NOW, policy=Policy(clock_skew_seconds=0))
 
 
 LEASE = {"event": "claimed", "purpose": "run", "holder": "w", "ttlSeconds": 60}
@@ -134,11 +135,31 @@ def test_rounds_of_recovery_are_listed() -> None:
         "episodeId": "e1",
         "state": "assessing",
         "ended": False,
+        "result": "being judged",
+        "failedBy": None,
+        "trigger": None,
         "failureOf": "step",
+        "failureEvidence": None,
         "failureSignature": "f",
-        "outcome": None,
+        "holder": None,
+        "attemptNumber": None,
         "fromCheckpointId": "cp_1",
         "leaseEpoch": 1,
+        "notBefore": None,
+        "cost": None,
+        "outcome": None,
+        "states": [
+            {
+                "state": state,
+                "at": f"2026-05-07T10:00:0{number}Z",
+                "sequence": number,
+                "decisionDigest": None,
+                "notBefore": None,
+                "key": f"{number}.json",
+                "line": 1,
+            }
+            for number, state in ((1, "detected"), (2, "assessing"))
+        ],
     }
 
 

@@ -66,6 +66,11 @@ def test_an_episode_without_a_claim_is_left_behind_by_whoever_takes_over() -> No
     assert codes(journal.claim(100, purpose="recovery", authorization=DECISION)) == ["SP522"]
 
 
+def test_whoever_only_settles_what_is_open_takes_no_round_over() -> None:
+    journal = begun().recover(90, "detected").recover(91, "assessing").recover(92, "awaitingHuman")
+    assert codes(journal.claim(100, purpose="resolution")) == []
+
+
 def test_an_episode_whose_end_is_impossible_has_one_fault() -> None:
     journal = begun().recover(90, "detected").recover(91, "recovered").add("run", 100, status="completed")
     assert codes(journal) == ["SP507"]

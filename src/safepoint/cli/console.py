@@ -39,6 +39,14 @@ class Command(click.Command):
         self.groups = groups or {}
         """Headings of the help, each with the names of its options; what no group names comes last."""
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click does it, unless a printed line was copied with its gaps."""
+        for param in ctx.command.params:
+            if _is_gap(ctx.params.get(str(param.name))):
+                name = param.opts[0] if isinstance(param, click.Option) else str(param.name).upper()
+                raise click.UsageError(f"{name} is still to be filled in: say it in your own words")
+        return super().invoke(ctx)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options under the headings of their groups."""
         if not self.groups:
@@ -60,6 +68,13 @@ class Command(click.Command):
         if self.statuses:
             with formatter.section("Exit status"):
                 formatter.write_dl([(str(status), words) for status, words in self.statuses.items()])
+
+
+def _is_gap(value: Any) -> bool:
+    """Whether a value is what a printed command has where only its reader knows what to say."""
+    if isinstance(value, tuple):
+        return any(map(_is_gap, value))
+    return isinstance(value, str) and value.startswith("FILL IN")
 
 
 LOCATION = click.Path(readable=False, allow_dash=True)
@@ -116,7 +131,7 @@ def one_store(ctx: click.Context) -> Iterator[None]:
 
 
 def _line(ctx: click.Context, *words: str) -> str:
-    return " ".join(["  safepoint", str(ctx.info_name), *map(quote, words)])
+    return " ".join([f"  {ctx.command_path}", *map(quote, words)])
 
 
 def given_options(ctx: click.Context, *, leave_out: Collection[str] = ()) -> Iterator[str]:

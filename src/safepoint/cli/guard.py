@@ -8,12 +8,13 @@ import click
 
 from safepoint import api
 from safepoint.cli.anchoring import anchor_options, require_apart
+from safepoint.cli.answerable import answerable
 from safepoint.cli.artifacts import artifact_scheme_option
+from safepoint.cli.asking import facts_option, policy_option, request_of, request_options
+from safepoint.cli.checking import VOID, check_option, check_stored
 from safepoint.cli.console import (
     LOCATION,
     Command,
-    WholeNumber,
-    format_option,
     given_options,
     named_run,
     now_option,
@@ -25,15 +26,22 @@ from safepoint.cli.console import (
     storage_words,
     write,
 )
+from safepoint.cli.fleet import (
+    Wanted,
+    facts_with_fleet,
+    fleet_options,
+    guard_format_option,
+    judge_all,
+    require_one_kind,
+)
+from safepoint.cli.recording import record_judged, record_options, wish_of
 from safepoint.guard import EXIT_CODES
 from safepoint.model.action import Action
-from safepoint.reader.documents import load_document
+from safepoint.reader.merging import load_facts
 from safepoint.render.asked import Asked
 from safepoint.render.decision import VERDICTS, decision_text
 from safepoint.render.terminal import to_json
 from safepoint.store.elsewhere import Elsewhere
-
-GOALS = ("continue", "retry_step", "roll_back", "unwind", "inspect")
 
 
 @click.command(
@@ -41,45 +49,39 @@ GOALS = ("continue", "retry_step", "roll_back", "unwind", "inspect")
     examples=[
         "safepoint guard ./store --run run_123",
         "safepoint guard s3://bucket/store --run run_123 --facts facts.json --format json",
+        "safepoint guard ./store --facts facts.json --check decision.json",
+        "safepoint guard ./store --run run_123 --record --holder nightly-rescuer",
+        "safepoint guard ./store --all --state interrupted --fleet-output fleet.json",
+        "safepoint guard ./store --run run_123 --fleet fleet.json",
     ],
     statuses={
-        0: f"resume: {VERDICTS['resume'][1]}",
+        0: f"resume: {VERDICTS['resume'][1]}; with --check: it stands, whatever it says; with --all: every run may go "
+        "on, waits or is over",
+        VOID: "with --check: the decision is void; with --all: a run needs somebody to act",
         2: "wrong usage: nothing was judged",
-        3: "something could not be read: nothing was judged",
+        3: "something could not be read: nothing was judged; with --record: or the decision could not be recorded",
         **{status: f"{name}: {VERDICTS[name][1]}" for name, status in EXIT_CODES.items() if status},
     },
 )
 @click.argument("store", type=LOCATION)
 @run_option
-@click.option(
-    "--facts",
-    type=LOCATION,
-    metavar="FILE",
-    help="What is true in the world now: a facts document.",
-)
-@click.option("--policy", type=LOCATION, metavar="FILE", help="A policy document, JSON or TOML.")
-@click.option(
-    "--request",
-    type=LOCATION,
-    metavar="FILE",
-    help="A request document, instead of the five options that follow.",
-)
-@click.option("--goal", type=click.Choice(GOALS), help="What is wanted of the run; default: continue.")
-@click.option("--checkpoint", metavar="ID", help="Start from this checkpoint instead of the newest.")
-@click.option("--step", metavar="NAME", help="The step to try again.")
-@click.option("--epoch", type=WholeNumber(1), metavar="N", help="The lease epoch that the caller holds.")
-@click.option("--actor", metavar="WHO", help="Who asks.")
+@facts_option
+@policy_option
+@request_options
+@fleet_options
+@check_option
+@record_options
 @artifact_scheme_option
 @anchor_options
 @now_option
-@format_option
+@guard_format_option
 @storage_option
 @click.pass_context
 def command(
     ctx: click.Context,
     store: str,
     run_id: str | None,
-    facts: str | None,
+    facts: tuple[str, ...],
     policy: str | None,
     request: str | None,
     goal: str | None,
@@ -87,46 +89,71 @@ def command(
     step: str | None,
     epoch: int | None,
     actor: str | None,
+    states: tuple[str, ...],
+    workflows: tuple[str, ...],
+    verdicts: tuple[str, ...],
+    fleet_output: str | None,
+    fleet: str | None,
+    check: str | None,
+    holder: str | None,
+    failure_of: str | None,
+    failure_evidence: str | None,
     allow_artifact_schemes: frozenset[str] | None,
     anchor: str | None,
     anchor_storage: dict[str, Any],
     now: int | None,
     output_format: str,
     storage: dict[str, Any],
+    *,
+    every: bool,
+    record: bool,
 ) -> None:
     """May this run of STORE go on, from where, and what must not happen twice?
 
-    Reads only. With --format json it prints the decision document; equal inputs and an equal --now give
-    equal bytes.
+    Reads only, unless --record is given. With --format json it prints the decision document; equal inputs and an
+    equal --now give equal bytes.
     """
+    require_one_kind(ctx, every=every)
+    said = {"holder": holder, "failure_of": failure_of, "failure_evidence": failure_evidence}
+    wish = wish_of(record=record, checks=check is not None, **said)
     elsewhere = Elsewhere(allow_artifact_schemes or (), storage)
     opened = api.open_store(store, **elsewhere.own_options)
-    run_id, known = named_run(ctx, opened, run_id), load_document("facts", facts, storage)
+    if every:
+        schemes = {"allow_artifact_schemes": elsewhere.schemes, "storage_options": storage}
+        of_all = {"facts": facts, "policy": policy, "fleet": fleet, "now": now, **schemes}
+        judge_all(ctx, opened, of_all, Wanted(states, workflows, verdicts, fleet_output), output_format)
+    if check is None:
+        run_id = named_run(ctx, opened, run_id)
+    known = load_facts(facts, storage)
     wishes = {"goal": goal, "checkpoint": checkpoint, "step": step, "epoch": epoch, "actor": actor}
-    asks = _request(request, wishes)
+    asks = request_of(request, wishes)
     require_apart(store, anchor)
+    question: dict[str, Any] = {
+        "facts": facts_with_fleet(run_id, known, fleet, storage),
+        "policy": policy,
+        "request": asks,
+        "now": now,
+        "anchor": anchor,
+        "anchor_storage_options": anchor_storage,
+        "allow_artifact_schemes": elsewhere.schemes,
+        "storage_options": storage,
+    }
+    words = (*given_options(ctx, leave_out=_SAID_APART), *(["--record"] if record else []))
+    if check is not None:
+        check_stored(ctx, opened, check, run_id, words, question)
+    assert run_id is not None
     with one_store(ctx):
-        judged = api.judge(
-            opened,
-            run_id,
-            facts=known,
-            policy=policy,
-            request=asks,
-            now=now,
-            anchor=anchor,
-            anchor_storage_options=anchor_storage,
-            allow_artifact_schemes=elsewhere.schemes,
-            storage_options=storage,
-        )
+        judged = api.judge(opened, run_id, **question)
     decision = judged.decision
     document = decision.document()
     asked = Asked(
         opened.url,
-        options=tuple(given_options(ctx, leave_out=_SAID_APART)),
+        options=words,
         storage_words=tuple(storage_words(storage)),
         storage=shown_options(storage),
         facts=known,
-        facts_file=facts,
+        facts_file=facts[-1] if facts else None,
+        more_facts=facts[:-1],
         policy=judged.policy,
         policy_file=policy,
         request=asks,
@@ -135,8 +162,14 @@ def command(
         silent={
             action.action_id: epochs for action in judged.run.actions.values() if (epochs := _silent(action))
         },
+        **answerable(judged),
     )
-    write(to_json(document) if output_format == "json" else decision_text(document, asked, screen()))
+    if output_format == "text":
+        write(decision_text(document, asked, screen()))
+    else:
+        write(to_json(document, indent=output_format == "json"))
+    if wish is not None:
+        record_judged(opened, judged, wish, question["facts"], now)
     ctx.exit(EXIT_CODES[decision.verdict])
 
 
@@ -154,27 +187,5 @@ def _silent(action: Action) -> tuple[int, ...]:
     return tuple(sorted({a.epoch for a in action.open_attempts if a.number not in over}))
 
 
-def _request(file: str | None, wishes: dict[str, Any]) -> dict[str, Any] | str | None:
-    given = {_MEMBERS[name]: value for name, value in wishes.items() if value is not None}
-    if file is not None:
-        if given:
-            raise click.UsageError(
-                "give --request, or --goal, --checkpoint, --step, --epoch and --actor, not both."
-            )
-        return file
-    if not given:
-        return None
-    return {"recordType": "request", "schemaVersion": "v3", "goal": "continue", **given}
-
-
-_SAID_APART = frozenset({"run_id", "facts", "policy", "now", "output_format", "storage"})
+_SAID_APART = frozenset({"run_id", "facts", "policy", "check", "record", "now", "output_format", "storage"})
 """Options that are no part of a question which is asked again, or that `Asked` holds by themselves."""
-
-_MEMBERS = {
-    "goal": "goal",
-    "checkpoint": "checkpointId",
-    "step": "stepName",
-    "epoch": "epoch",
-    "actor": "actor",
-}
-"""Options and the members of a request that they fill."""

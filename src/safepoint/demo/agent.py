@@ -127,14 +127,20 @@ class Agent:
         )
 
 
-def open_run(store: Store, facts: Path | None) -> RecordedRun:
-    """Start the run, or go on with it where the guard agrees."""
+def open_run(store: Store, facts: Path | None, policy: Path) -> RecordedRun:
+    """Start the run, or go on with it where the guard agrees, by the project's policy."""
     if facts is None:
         return start_run(
-            store, RUN_ID, workflow="publish", holder="agent-1", ttl_seconds=LEASE_SECONDS, input={"post": 42}
+            store,
+            RUN_ID,
+            workflow="publish",
+            holder="agent-1",
+            ttl_seconds=LEASE_SECONDS,
+            input={"post": 42},
+            policy=policy,
         )
     known = json.loads(facts.read_bytes())
-    return resume_run(store, RUN_ID, holder="agent-2", ttl_seconds=LEASE_SECONDS, facts=known)
+    return resume_run(store, RUN_ID, holder="agent-2", ttl_seconds=LEASE_SECONDS, facts=known, policy=policy)
 
 
 def main() -> None:
@@ -144,10 +150,11 @@ def main() -> None:
     parser.add_argument("provider", choices=sorted(TOOLS))
     parser.add_argument("website", type=Path)
     parser.add_argument("port", type=int)
+    parser.add_argument("policy", type=Path)
     parser.add_argument("--resume", type=Path, metavar="FACTS")
     parser.add_argument("--die-after-send", action="store_true")
     given = parser.parse_args()
-    with open_run(open_store(given.store), given.resume) as run:
+    with open_run(open_store(given.store), given.resume, given.policy) as run:
         Agent(run, given.provider, given.website, given.port, die_after_send=given.die_after_send).work()
 
 

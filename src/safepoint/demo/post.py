@@ -1,4 +1,4 @@
-"""What both agents of the demo publish, the mail that they send and the website whose status they set."""
+"""What both agents of the demo publish, the mail that they send, the website, and the policy of their project."""
 
 from __future__ import annotations
 
@@ -15,6 +15,20 @@ RUN_ID = "publish-42"
 KEY = f"{RUN_ID}_notify_v1"
 """The idempotency key: made of the run and the step, never of an attempt."""
 MESSAGE_ID = f"<{KEY}@agent.example>"
+POLICY = """\
+# What this project allows a recovery; guard and audit take it with --policy.
+
+attemptsInLife = 5                # a run is taken over at most so often,
+attemptsWithoutProgress = 3       # and so often in a row from the same checkpoint;
+onBudgetReached = "hand_over"     # then a human decides
+cooldownSeconds = 30              # the pause before the next attempt, doubled each time
+
+[breaker]                         # where many runs fail in the same way, all of them wait
+window = 20
+minimum = 10
+failedFraction = 0.5
+openSeconds = 900
+"""
 STEPS = ("draft", "approve", "notify", "update_status")
 
 

@@ -21,11 +21,12 @@ from safepoint.core.timestamp import format_time
 from safepoint.core.version import CURRENT
 from safepoint.demo import agent, naive
 from safepoint.demo.mailbox import Mailbox
-from safepoint.demo.post import RUN_ID, STEPS, notification
+from safepoint.demo.post import POLICY, RUN_ID, STEPS, notification
 from safepoint.guard import Decision, evaluate
 from safepoint.model.run import Run
 from safepoint.policy import parse_policy
 from safepoint.reader import gather_artifacts, load_run
+from safepoint.reader.documents import load_document
 from safepoint.recorder import grant_approval
 from safepoint.store import AbsentError, Store, open_store
 
@@ -33,6 +34,7 @@ PATIENCE = 30
 """Seconds after which something that should take milliseconds has failed."""
 
 HUMAN = "editor@example.org"
+POLICY_FILE = "policy.toml"
 
 
 class StageError(Exception):
@@ -46,6 +48,7 @@ class Crash:
     store: Path
     facts: Path
     website: Path
+    policy: Path
 
 
 def spawn(module: str, *arguments: object) -> subprocess.Popen[bytes]:
@@ -81,7 +84,9 @@ def restart_naive(folder: Path, website: Path, mailbox: Mailbox) -> None:
 
 def crash(folder: Path, name: str, provider: str, mailbox: Mailbox, *, during_send: bool) -> Crash:
     """The recorded agent, approved by a human and killed: after the send, or while the server still owes its answer."""
-    made = Crash(folder / name, folder / f"{name}-facts.json", folder / f"{name}-website.json")
+    made = Crash(
+        folder / name, folder / f"{name}-facts.json", folder / f"{name}-website.json", folder / POLICY_FILE
+    )
     children: SimpleQueue[subprocess.Popen[bytes]] = SimpleQueue()
     if during_send:
 
@@ -92,7 +97,7 @@ def crash(folder: Path, name: str, provider: str, mailbox: Mailbox, *, during_se
 
         mailbox.before_answer = kill
     options = [] if during_send else ["--die-after-send"]
-    child = spawn(agent.__name__, made.store, provider, made.website, mailbox.port, *options)
+    child = spawn(agent.__name__, made.store, provider, made.website, mailbox.port, made.policy, *options)
     children.put(child)
     approve(open_store(str(made.store)), child)
     status = ended(child)
@@ -147,19 +152,25 @@ def prove_death(crashed: Crash, process: int) -> None:
 
 def resume(store: Path, crashed: Crash, provider: str, mailbox: Mailbox) -> Run:
     """A new process goes on with the run in `store`; the run as it is then."""
-    ended(spawn(agent.__name__, store, provider, crashed.website, mailbox.port, "--resume", crashed.facts))
+    given = (store, provider, crashed.website, mailbox.port, crashed.policy)
+    ended(spawn(agent.__name__, *given, "--resume", crashed.facts))
     run = load_run(open_store(str(store)), RUN_ID).run
     assert run is not None
     return run
 
 
+def write_policy(folder: Path) -> None:
+    """The project's policy, by which both the agent and the guard go."""
+    (folder / POLICY_FILE).write_text(POLICY, encoding="utf-8")
+
+
 def judge(store: Path, facts: Path | None) -> Decision:
-    """What ``safepoint guard`` says of the run in `store` now."""
+    """What ``safepoint guard`` says of the run in `store` now, by the policy beside it."""
     opened = open_store(str(store))
     run = load_run(opened, RUN_ID).run
     assert run is not None
     known: dict[str, Any] | None = json.loads(facts.read_bytes()) if facts else None
-    policy = parse_policy(None, workflow="publish")
+    policy = parse_policy(load_document("policy", store.with_name(POLICY_FILE)), workflow="publish")
     return evaluate(run, known, policy, None, time.time_ns(), artifacts=gather_artifacts(opened, run))
 
 

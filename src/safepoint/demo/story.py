@@ -34,6 +34,7 @@ class Story:
             "It is a real process, it mails over a real SMTP server on this machine, and it is really killed"
         )
         self.say("(SIGKILL): the mail is out, the website is not updated yet.")
+        stage.write_policy(self.directory)
         self.as_people_do_it()
         self.recorded()
         self.during_the_send()
@@ -127,6 +128,11 @@ class Story:
             "The facts prove that the agent is dead. They age: after 15 minutes leave them out; by then its lease"
         )
         self.say("has lapsed, and the guard needs no proof.")
+        self.say()
+        self.say("The checklist of ten points, which the recorded agent passes and the other one does not:")
+        policy = quote(str(self.directory / stage.POLICY_FILE))
+        for name in ("naive", "recorded-resumed"):
+            self.say(f"  safepoint audit {quote(str(self.directory / name))} --policy {policy}")
 
     def copy(self, store: Path) -> Path:
         """The store that will be resumed, so that the crashed one stays to be looked at."""

@@ -11,6 +11,8 @@ from safepoint.core.fault import Fault
 from safepoint.core.timestamp import SECOND, parse_time
 from safepoint.guard.decision import GRAVITY, Missing, PlanItem, Reason
 from safepoint.model.action import Action, Declaration
+from safepoint.model.attempts import last_written
+from safepoint.model.journal import branch_begun_by
 from safepoint.model.record import Record
 from safepoint.model.run import Run
 from safepoint.policy import Policy
@@ -123,6 +125,15 @@ class Case:
         return str(self.request.get("goal") or "continue")
 
     @property
+    def forks_to(self) -> str | None:
+        """The branch that a claim on this decision begins; None: it goes on where the run stands."""
+        newest, named = self.run.newest_checkpoint, self.request.get("checkpointId")
+        elsewhere = named is not None and (newest is None or newest.value["checkpointId"] != named)
+        if not elsewhere and self.goal != "roll_back":
+            return None
+        return branch_begun_by((self.run.ownership.epoch if self.run.ownership else 0) + 1)
+
+    @property
     def caller_epoch(self) -> int | None:
         """The epoch that the caller claims to own."""
         epoch = self.request.get("epoch")
@@ -154,6 +165,10 @@ class Case:
         alive = max(signs, default=0)
         proofs = [[death for death in times if alive <= death <= self.now] for times in deaths]
         return max(min(times) for times in proofs) if proofs and all(proofs) else None
+
+    def owner_named(self, epoch: int) -> str:
+        """What evidence about the owner of `epoch` is asked for by: runs without leases have no epochs to tell."""
+        return f"epoch {epoch}" if self.run.ownership else self.run.run_id
 
     @property
     def open_effects(self) -> tuple[Action, ...]:
@@ -232,7 +247,7 @@ def ask(
         now=now,
         artifacts=artifacts or {},
         checkpoint=start_of(run, request),
-        last_written=_last_written(run),
+        last_written=last_written(run),
         undoing=request.get("goal") == "unwind" or run.roll_back_begun,
         claims=claims,
         anchored=anchored,
@@ -243,19 +258,6 @@ def start_of(run: Run, request: Mapping[str, Any]) -> Record | None:
     """The checkpoint to go on from: the one that the request names, else the newest."""
     wanted = request.get("checkpointId")
     return run.checkpoint(str(wanted)) if wanted is not None else run.newest_checkpoint
-
-
-def _last_written(run: Run) -> dict[int, int]:
-    """When each epoch's owner last wrote; what others write without an epoch is no sign of the owner's life."""
-    newest: dict[int, int] = {}
-    for record in run.records:
-        if (
-            record.kind in {"approval", "evidence", "retract"}
-            or record.value.get("status") == "cancelRequested"
-        ):
-            continue
-        newest[record.epoch] = max(newest.get(record.epoch, 0), record.created or 0)
-    return newest
 
 
 _LONGEST = 1000

@@ -128,7 +128,12 @@ def _settle(case: Case, action: Action) -> int:
 def _natural(case: Case, opinion: Opinion, action: Action) -> None:
     """Repeating is harmless, but a late first attempt behind later work is not: wait until it can no longer land."""
     quiet = _quiet_since(case, action)
-    if quiet is None:
+    if quiet is None and not action.open_attempts:
+        opinion.decide(
+            action, "reconcile", "SP773", "reconcile", "repeatable, but no record says when it was attempted"
+        )
+        opinion.need("outcome", action.action_id, "find out whether it was applied")
+    elif quiet is None:
         opinion.decide(
             action,
             "reconcile",
@@ -136,7 +141,7 @@ def _natural(case: Case, opinion: Opinion, action: Action) -> None:
             "reconcile",
             "repeatable, but a late older attempt could undo later work",
         )
-        opinion.need("owner", action.action_id, "proof that whoever attempted it is dead")
+        _need_deaths(case, opinion, action, "proof that whoever attempted it is dead")
     elif case.now < quiet:
         message = f"repeatable, once no older attempt can land any more, in {in_words(quiet - case.now)}"
         opinion.decide(action, "wait", "SP773", "wait", message, until=quiet)
@@ -170,11 +175,7 @@ def _probe(case: Case, opinion: Opinion, action: Action) -> None:
             f"a probe did not find it, which proves nothing yet: {wanting}",
         )
         opinion.need("probe", action.action_id, f"ask again: {wanting}")
-        if any(case.death_of(attempt.epoch) is None for attempt in action.open_attempts):
-            epochs = sorted({a.epoch for a in action.open_attempts if case.death_of(a.epoch) is None})
-            opinion.need(
-                "owner", f"epoch {epochs[-1]}", "proof that the worker of every open attempt is dead"
-            )
+        _need_deaths(case, opinion, action, "proof that the worker of this open attempt is dead")
     elif case.undoing and action.compensates is None:
         not_begun(case, opinion, action)
     elif case.declares(action).idempotency == "keyed" and not _key_holds(case, opinion, action):
@@ -191,6 +192,12 @@ def _probe(case: Case, opinion: Opinion, action: Action) -> None:
             "resume",
             "a strong and late probe, and its workers' death, prove it never happened",
         )
+
+
+def _need_deaths(case: Case, opinion: Opinion, action: Action, message: str) -> None:
+    """Ask for the death of each worker of an open attempt that is not proven."""
+    for epoch in sorted({a.epoch for a in action.open_attempts if case.death_of(a.epoch) is None}):
+        opinion.need("owner", case.owner_named(epoch), message)
 
 
 def _probes_spent(case: Case, action: Action, probe: Mapping[str, Any] | None) -> str | None:

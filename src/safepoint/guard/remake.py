@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from safepoint.guard.case import Case
 from safepoint.model.journal import Level
 from safepoint.model.record import Record
@@ -24,7 +27,7 @@ def step_of(case: Case, checkpoint: Record, artifact_id: str, status: str) -> st
     step = next(iter(steps), None)
     if len(steps) != 1 or step is None or status not in {"missing", "damaged"}:
         return None
-    if status == "damaged" and any(reference.get("uri") is None for reference in references):
+    if status == "damaged" and any(_lies_by_its_digest(reference) for reference in references):
         return None
     # Without an order of the records nobody can tell which effects came after the artifact.
     if case.run.level is Level.RECORDS or case.undoing or is_retracted(case, artifact_id):
@@ -39,6 +42,11 @@ def is_retracted(case: Case, artifact_id: str) -> bool:
     """Whether the artifact was taken out on purpose."""
     retractions = (record for record in case.run.records if record.kind == "retract")
     return any(artifact_id in record.value["targets"] for record in retractions)
+
+
+def _lies_by_its_digest(reference: Mapping[str, Any]) -> bool:
+    own = f"artifacts/{str(reference.get('digest')).replace(':', '/', 1)}"
+    return reference.get("uri") in {None, own}
 
 
 def _only_reads(case: Case, step: str) -> bool:

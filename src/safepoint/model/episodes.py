@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from safepoint.core.fault import Fault
@@ -27,8 +27,10 @@ TRANSITIONS: Mapping[str | None, frozenset[str]] = {
     "waiting": frozenset({"assessing", "superseded"}),
     "reconciling": frozenset({"assessing", "awaitingHuman", "superseded"}),
     "awaitingHuman": frozenset({"assessing", "gaveUp", "superseded"}),
-    "authorized": frozenset({"claimed", "superseded"}),
-    "claimed": frozenset({"resuming", "superseded"}),
+    # Whoever takes up a decision that another process has recorded judges again: it may be void by then.
+    "authorized": frozenset({"claimed", "assessing", "superseded"}),
+    # Its process may die before it goes on.
+    "claimed": frozenset({"resuming", "failedAttempt", "superseded"}),
     "resuming": frozenset({"probation", "failedAttempt", "superseded"}),
     "probation": frozenset({"recovered", "failedAttempt", "superseded"}),
     "compensating": frozenset({"compensated", "awaitingHuman", "superseded"}),
@@ -67,6 +69,31 @@ class Episode:
     number: int
     """The sequence of its first record: the lowest open live one goes first."""
     record: Record
+    records: tuple[Record, ...]
+    """All that were legal, in order; `record` is the last one."""
+
+    @property
+    def released(self) -> bool:
+        """Whether its last writer will not claim the run, so that anybody may go on with the episode."""
+        return self.record.value.get("released") is True
+
+    @property
+    def deciding(self) -> bool:
+        """Whether a process may be about to claim by it: others let it go first while it is live."""
+        return self.unclaimed and not self.released
+
+    @property
+    def failed_by(self) -> str | None:
+        """What failed in this attempt: ``step``, ``recovery`` or ``infrastructure``, this one only with evidence.
+
+        None: it did not fail, or nobody said what failed.
+        """
+        return _failure(self.record) if self.state == "failedAttempt" else None
+
+    @property
+    def excuses(self) -> bool:
+        """Whether it says, with evidence, that what it recovers from was the infrastructure's fault."""
+        return any(_failure(record) == "infrastructure" for record in self.records if self.unclaimed)
 
     @property
     def ended(self) -> bool:
@@ -77,6 +104,22 @@ class Episode:
     def unclaimed(self) -> bool:
         """Whether it is still deciding, and holds no lease yet."""
         return self.state in UNDECIDED
+
+
+def _failure(record: Record) -> str | None:
+    failed: str | None = record.value.get("failureOf")
+    return None if failed == "infrastructure" and not record.value.get("failureEvidence") else failed
+
+
+def _cost(records: Sequence[Record]) -> int | None:
+    """What recovering has cost: behind its first checkpoint it is the run that goes on, unless it fails after all."""
+    costs = [(str(r.value["state"]), (r.value.get("cost") or {}).get("costMicros")) for r in records]
+    known = [(state, cost) for state, cost in costs if cost is not None]
+    if costs[-1][0] != "failedAttempt":
+        for state, cost in known:
+            if state == "probation":
+                return int(cost)
+    return int(known[-1][1]) if known else None
 
 
 def fold_episodes(records: Iterable[Record], faults: list[Fault]) -> dict[str, Episode]:
@@ -92,7 +135,7 @@ def fold_episodes(records: Iterable[Record], faults: list[Fault]) -> dict[str, E
             continue
         epoch = value.get("leaseEpoch") or None
         ttl = value.get("ttlSeconds")
-        cost = (value.get("cost") or {}).get("costMicros")
+        history = (*(before.records if before else ()), record)
         episodes[name] = Episode(
             episode_id=name,
             state=state,
@@ -100,10 +143,11 @@ def fold_episodes(records: Iterable[Record], faults: list[Fault]) -> dict[str, E
             failure_of=value.get("failureOf") or (before.failure_of if before else None),
             checkpoint_id=value.get("fromCheckpointId") or (before.checkpoint_id if before else None),
             epoch=epoch if epoch is not None else (before.epoch if before else None),
-            cost_micros=cost if cost is not None else (before.cost_micros if before else None),
+            cost_micros=_cost(history),
             ttl=int(ttl) * SECOND if ttl is not None else (before.ttl if before else None),
             writer=value.get("nonce") or (before.writer if before else None),
             number=before.number if before else record.sequence or 0,
             record=record,
+            records=history,
         )
     return episodes

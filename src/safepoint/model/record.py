@@ -27,12 +27,16 @@ class Record:
     """Its number in the journal (or in the recovery log), or None at level Records."""
     epoch: int = field(init=False, repr=False, compare=False)
     """The lease epoch that it was written under; 0 means "no owner"."""
+    created: int | None = field(init=False, repr=False, compare=False)
+    """Nanoseconds since the Unix epoch, or None where the record does not say."""
 
     def __post_init__(self) -> None:
-        # plain attributes, not properties: the fold asks for them ten times a record
-        number = self.value.get("sequence")
+        # plain attributes, not properties: fold and guard ask for them ten times a record
+        value = self.value
+        number, text = value.get("sequence"), value.get("createdAt")
         object.__setattr__(self, "sequence", None if number is None else int(number))
-        object.__setattr__(self, "epoch", int(self.value.get("leaseEpoch") or 0))
+        object.__setattr__(self, "epoch", int(value.get("leaseEpoch") or 0))
+        object.__setattr__(self, "created", None if text is None else parse_time(text))
 
     @property
     def run_id(self) -> str:
@@ -43,9 +47,3 @@ class Record:
     def nonce(self) -> str | None:
         """Its writer's token: one for each process."""
         return self.value.get("nonce")
-
-    @property
-    def created(self) -> int | None:
-        """Nanoseconds since the Unix epoch, or None where the record does not say."""
-        text = self.value.get("createdAt")
-        return None if text is None else parse_time(text)

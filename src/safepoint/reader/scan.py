@@ -79,6 +79,47 @@ def _listed(store: Store, failures: list[StoreError], prefix: str = "") -> Itera
         failures.append(error)
 
 
+def scan_runs(store: Store) -> Iterator[tuple[str, Scan]]:
+    """Every run of a store, read and folded as `load_run` does it, with the name of each: first those with a folder.
+
+    A folder in which nothing of a run could be read comes as well; its scan has no ``run``.
+
+    Raises:
+        StoreError: the listing is not complete; raised once everything before that was read.
+    """
+    how, description = Scrutiny(glance=True, folded=True), _description(store)
+    loose: list[Entry] = []
+    failures: list[StoreError] = []
+    folders = False
+    found = foreseen(store, _listed(store, failures), "runs/")
+    for segment, group in groupby(found, key=lambda pair: _run_segment(pair[0])):
+        if segment is None:
+            loose.extend(entry for entry, _ in group)
+            continue
+        folders = True
+        entries, held = read_ahead(group)
+        run = _stored_run(store, entries, how, description, held)
+        yield run.run_id or segment, run
+    for run in _loose_runs(store, loose, folders=folders):
+        yield str(run.run_id), run
+    if failures:
+        raise failures[0]
+
+
+def _loose_runs(store: Store, entries: Sequence[Entry], *, folders: bool) -> Iterator[Scan]:
+    """Runs without a folder. Where others have one, a text there may be theirs: then all of the store is read."""
+    found = list(by_run(read_loose(store, entries, USUAL, named=False)))
+    if folders and any(one.run is not None for one in found):
+        found = list(by_run(read_loose(store, store.list(), USUAL, named=False)))
+    seen: set[str] = set()
+    for one in found:
+        if one.run is None or one.run_id is None or one.run_id in seen:
+            continue
+        seen.add(one.run_id)
+        if not folders or next(iter(store.list(run_prefix(one.run_id))), None) is None:
+            yield one
+
+
 def scan_folder(store: Store, segment: str, how: Scrutiny = USUAL) -> tuple[Scan | None, StoreError | None]:
     """The run in one folder below ``runs``, None where nothing is in it; and why its listing is not complete."""
     failures: list[StoreError] = []
@@ -278,7 +319,11 @@ def _at_a_glance(
         return held, {}
     texts = texts if numbered else texts[0].removesuffix(b"\n").split(b"\n")
     seen = look(run_id, texts)
-    if seen.ordinary and (beside := _beside(store, entries, set(journal), seen, how, foretold)) is not None:
+    if (
+        not how.folded
+        and seen.ordinary
+        and (beside := _beside(store, entries, set(journal), seen, how, foretold)) is not None
+    ):
         files = sum(not key.startswith(f"{folder}artifacts/") for key in keys)
         recovery, beats = beside
         count = len(texts) + len(recovery) + beats

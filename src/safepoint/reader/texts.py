@@ -36,7 +36,10 @@ class Scrutiny:
     more: Callable[[Mapping[str, Any]], Iterable[Fault]] | None = None
     """What else is to be checked of each sound record: a user's own rules. Its faults do not make it unreadable."""
     glance: bool = False
-    """Whether a run that certainly has no fault may come unfolded, as only a count of its records."""
+    """Whether a journal is looked at as a whole first, and a run that certainly has no fault may come unfolded, as only
+    a count of its records."""
+    folded: bool = False
+    """Whether every run has to come folded all the same."""
 
 
 USUAL = Scrutiny()

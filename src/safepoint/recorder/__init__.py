@@ -11,8 +11,11 @@ from safepoint.recorder.approvals import (
     request_cancel,
     revoke_approval,
 )
+from safepoint.recorder.assessment import RecordedDecision, record_decision
+from safepoint.recorder.consent import approve, reject
 from safepoint.recorder.declares import Declares, Receipt
 from safepoint.recorder.effect import Effect
+from safepoint.recorder.ending import Ending, cancel_run
 from safepoint.recorder.errors import (
     CancelRequested,
     Fenced,
@@ -38,12 +41,14 @@ __all__ = [
     "CancelRequested",
     "Declares",
     "Effect",
+    "Ending",
     "Fenced",
     "IllegalRecord",
     "InDoubt",
     "NotApproved",
     "PutAway",
     "Receipt",
+    "RecordedDecision",
     "RecordedRun",
     "RecorderError",
     "ResolutionRefused",
@@ -54,7 +59,11 @@ __all__ = [
     "StaleDecision",
     "TooLate",
     "Unclear",
+    "approve",
+    "cancel_run",
     "grant_approval",
+    "record_decision",
+    "reject",
     "reject_approval",
     "request_approval",
     "request_cancel",

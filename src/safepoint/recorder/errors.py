@@ -36,11 +36,17 @@ class ResumeRefused(RecorderError):
 class ResolutionRefused(RecorderError):
     """A human's answer cannot be recorded now: an owner may live, or the journal is damaged. Nothing was written."""
 
-    def __init__(self, decision: Decision, against: Sequence[Reason], hint: str) -> None:
+    def __init__(
+        self, decision: Decision, against: Sequence[Reason], hint: str, epochs: Sequence[int] = ()
+    ) -> None:
         why = "; ".join(f"{reason.code} {reason.message}" for reason in against)
         super().__init__(f"run {decision.run_id}: nothing can be resolved now: {why}; {hint}")
         self.decision = decision
         """The guard's whole answer, with the time from which to ask again."""
+        self.against = tuple(against)
+        """What stands in the way."""
+        self.epochs = tuple(epochs)
+        """The epochs whose owners would have to be proven dead."""
 
 
 class StaleDecision(RecorderError):

@@ -13,28 +13,23 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 from safepoint.core.timestamp import format_time
-from safepoint.guard import Decision, Reason, evaluate
-from safepoint.guard.case import Case, ask
+from safepoint.guard import Decision, Reason
+from safepoint.guard.case import Case
 from safepoint.model.action import Action
 from safepoint.model.ledger import TRANSITIONS
+from safepoint.model.record import Record
 from safepoint.model.run import Run
-from safepoint.policy import parse_policy
-from safepoint.reader import load_run
-from safepoint.reader.documents import Document, load_documents
+from safepoint.reader.documents import Document, FactsGiven
+from safepoint.recorder.answering import Answers, lease_of, look, require_filled_in, require_sound
 from safepoint.recorder.errors import IllegalRecord, RecorderError, ResolutionRefused, RunEnded
 from safepoint.recorder.journal import Journal, require_claimable
-from safepoint.recorder.log import Clock, StoreAt, new_nonce, open_at
-from safepoint.store import AbsentError
-from safepoint.store.layout import run_prefix
+from safepoint.recorder.log import Clock, StoreAt, new_nonce
 
 Outcome = Literal["committed", "failed", "abandoned", "cancelled"]
 """What a human can say of an effect."""
 
 PROVEN_APPLIED, PROVEN_ABSENT = "SP776", "SP777"
 """The guard's reasons that rest on a probe in the facts."""
-
-WHERE_TO_START = frozenset({"SP701", "SP703", "SP704", "SP706"})
-"""The guard's reasons of its first layer that only say from where a run goes on: no matter for an effect."""
 
 
 def record_probes(journal: Journal, decision: Decision, facts: Mapping[str, Any]) -> None:
@@ -69,11 +64,12 @@ def resolve_action(
     by: str,
     evidence: str | None = None,
     reason: str | None = None,
-    facts: Document | None = None,
+    facts: FactsGiven | None = None,
     policy: Document | None = None,
     clock: Clock = time.time_ns,
     nonce: Callable[[], str] = new_nonce,
-) -> None:
+    dry_run: bool = False,
+) -> tuple[Record, ...]:
     """A human's answer to what became of an effect; then ask the guard again.
 
     Args:
@@ -86,11 +82,15 @@ def resolve_action(
         by: who says so.
         evidence: where that can be looked up: a ticket, a link, the provider's id.
         reason: why, for other humans; kept with all but ``committed``.
-        facts: a facts document, or its path or URL: may prove that the run's owner is dead. ``failed`` needs that proof
-            of the worker of each attempt that nobody has heard of since: a call may outlast its lease.
+        facts: a facts document, or its path or URL, or several: may prove that the run's owner is dead. ``failed``
+            needs that proof of the worker of each attempt that nobody has heard of since: a call may outlast its lease.
         policy: a policy document, or its path or URL; None: the defaults.
         clock: nanoseconds since the Unix epoch.
         nonce: makes this writer's nonce.
+        dry_run: check everything, and write nothing.
+
+    Returns:
+        The records that were written; of a dry run those that would be.
 
     Raises:
         ResolutionRefused: anything but ``committed`` while the run's owner may be alive and could contradict it; or the
@@ -102,50 +102,53 @@ def resolve_action(
         AbsentError: the store holds no such run.
         StoreError: the store cannot be read or written.
     """
-    _require_filled_in(outcome, by=by, evidence=evidence, reason=reason)
-    opened = open_at(store)
-    given = load_documents(run_id, facts=facts, policy=policy)
-    run = load_run(opened, run_id).run
-    if run is None:
-        raise AbsentError(opened.url, f"there are no records of a run {run_id}", run_prefix(run_id))
-    settings = parse_policy(given.policy, workflow=run.workflow)
-    now = clock()
-    action = _resolvable(run, action_id, outcome)
-    decision = evaluate(run, given.facts, settings, None, now, claims=opened.capabilities.claims)
-    _require_sound(decision, owned=outcome != "committed")
+    if outcome not in _OUTCOMES:
+        raise ValueError(f"outcome must be one of {', '.join(_OUTCOMES)}, not {outcome!r}")
+    require_filled_in(by=by, evidence=evidence, reason=reason)
+    seen = look(store, run_id, facts=facts, policy=policy, clock=clock)
+    action = _resolvable(seen.run, action_id, outcome)
+    require_sound(seen.decision, owned=outcome != "committed")
     if outcome == "failed":
-        _require_dead(ask(run, given.facts, settings, None, now), action, decision)
-    head = require_claimable(run)
-    journal = Journal(opened, run_id, nonce=nonce(), clock=clock)
-    journal.follow(run.records)
-    proof = {"kind": "human", "ref": evidence, "by": by, "observedAt": format_time(now)}
+        _require_dead(seen.case, action, seen.decision)
+    head = require_claimable(seen.run)
+    journal = Answers(seen, nonce=nonce, clock=clock, rehearsed=dry_run)
+    proof = {"kind": "human", "ref": evidence, "by": by, "observedAt": format_time(seen.now)}
     if outcome == "committed":
-        journal.append_unowned(_applied(action_id, proof, None))
-        return
+        return (journal.append_unowned(_applied(action_id, proof, None)),)
     answers = list(
         _not_applied(action, proof, reason)
         if outcome == "failed"
         else _given_up(action, outcome, proof, reason)
     )
-    lease = {"purpose": "resolution", "holder": by, "ttlSeconds": settings.lease_seconds, **_same_branch(run)}
+    lease = lease_of(seen, by)
     # Before anything is written: an answer that no record can hold must not cost an epoch.
     for members in (journal.claiming(lease), *answers):
         journal.draft({"leaseEpoch": journal.next_epoch, **members})
-    journal.claim(lease, at=head + 1)
-    try:
-        for members in answers:
-            journal.append_owned(partial(dict, members))
-    finally:
-        journal.release()
+    with journal.telling():
+        journal.claim(lease, at=head + 1)
+        try:
+            for members in answers:
+                journal.append_owned(partial(dict, members))
+        finally:
+            journal.release()
+    return tuple(journal.written)
 
 
-def _require_filled_in(outcome: str, **texts: str | None) -> None:
-    """Raise where the guard's template was handed in as it was printed."""
-    if outcome not in get_args(Outcome):
-        raise ValueError(f"outcome must be one of {', '.join(get_args(Outcome))}, not {outcome!r}")
-    for name, text in texts.items():
-        if text is not None and text.startswith("FILL IN"):
-            raise ValueError(f"{name} is still {text!r}: say it in your own words")
+def possible_outcomes(action: Action) -> tuple[Outcome, ...]:
+    """What a human may say of `action` as it stands now, by its records alone."""
+    return tuple(outcome for outcome in _OUTCOMES if _may_end(action, outcome))
+
+
+_OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
+
+def _may_end(action: Action, outcome: str) -> bool:
+    if outcome == "committed":
+        # Whoever gave up knowing, or was told that it did not happen, may still learn that it did.
+        return bool(
+            action.open_attempts or (action.attempts and action.status in {"prepared", "failed", "abandoned"})
+        )
+    return outcome in TRANSITIONS["inDoubt" if action.open_attempts else action.status]
 
 
 def _resolvable(run: Run, action_id: str, outcome: str) -> Action:
@@ -157,14 +160,7 @@ def _resolvable(run: Run, action_id: str, outcome: str) -> Action:
     if action is None:
         there = ", ".join(run.actions) or "none"
         raise RecorderError(f"run {run.run_id} holds no effect {action_id}; its effects are: {there}")
-    if outcome == "committed":
-        # Whoever gave up knowing, or was told that it did not happen, may still learn that it did.
-        legal = action.open_attempts or (
-            action.attempts and action.status in {"prepared", "failed", "abandoned"}
-        )
-    else:
-        legal = outcome in TRANSITIONS["inDoubt" if action.open_attempts else action.status]
-    if not legal:
+    if not _may_end(action, outcome):
         raise IllegalRecord(
             f"{action_id} is {action.status}{_said_by(action)}: there is no doubt to resolve as {outcome}"
         )
@@ -178,36 +174,31 @@ def _said_by(action: Action) -> str:
     return f", as {said['by']} said at {said['observedAt']}" if said.get("kind") == "human" else ""
 
 
-def _require_sound(decision: Decision, *, owned: bool) -> None:
-    """Raise where the guard says that something may be hidden, or (for what needs an epoch) that an owner may live."""
-    layers = {"integrity", "ownership"} if owned else {"integrity"}
-    against = [
-        reason
-        for reason in decision.reasons
-        if reason.layer in layers and reason.verdict != "resume" and reason.code not in WHERE_TO_START
-    ]
-    if not against:
-        return
-    lives = all(reason.layer == "ownership" for reason in against)
-    hint = (
-        "wait for its lease to lapse, or give facts that prove it dead"
-        if lives
-        else "repair the journal first"
-    )
-    raise ResolutionRefused(decision, against, hint)
-
-
 def _require_dead(case: Case, action: Action, decision: Decision) -> None:
     """Raise where the worker of an attempt may still be at it: a call may outlast its lease, and then succeed."""
-    for attempt in action.open_attempts:
-        if attempt.status == "inDoubt" and attempt.record.nonce == attempt.nonce:
-            continue  # it said itself that its call is over
-        if case.death_of(attempt.epoch) is None:
-            why = f"the worker of attempt {attempt.number}, epoch {attempt.epoch}, may still be at it"
-            reason = Reason("SP775", "effects", "reconcile", why, attempt.opened.place.key)
-            raise ResolutionRefused(
-                decision, [reason], "give facts that prove it dead; a lapsed lease is no proof"
-            )
+    alive = [
+        attempt
+        for attempt in action.open_attempts
+        # one that its own worker calls in doubt is over: that worker said so
+        if not (attempt.status == "inDoubt" and attempt.record.nonce == attempt.nonce)
+        and case.death_of(attempt.epoch) is None
+    ]
+    if not alive:
+        return
+    reasons = [
+        Reason(
+            "SP775",
+            "effects",
+            "reconcile",
+            f"the worker of attempt {attempt.number}, epoch {attempt.epoch}, may still be at it",
+            attempt.opened.place.key,
+        )
+        for attempt in alive
+    ]
+    epochs = sorted({attempt.epoch for attempt in alive})
+    raise ResolutionRefused(
+        decision, reasons, "give facts that prove it dead; a lapsed lease is no proof", epochs
+    )
 
 
 def _applied(action_id: str, proof: Mapping[str, Any], external_ref: str | None) -> dict[str, Any]:
@@ -246,9 +237,3 @@ def _said(action: Action, status: str, proof: Mapping[str, Any]) -> dict[str, An
         "idempotencyKey": action.key,
         "evidence": dict(proof),
     }
-
-
-def _same_branch(run: Run) -> dict[str, Any]:
-    """The newest lease's branch and its origin: a resolution changes neither."""
-    lease = run.ownership.lease.value if run.ownership else {}
-    return {name: lease[name] for name in ("branch", "forkFrom") if lease.get(name) is not None}

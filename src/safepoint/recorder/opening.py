@@ -16,13 +16,14 @@ from safepoint.core.kind import recognise
 from safepoint.core.strictjson import parse
 from safepoint.core.version import CURRENT
 from safepoint.guard import Decision, evaluate, needed_artifacts
+from safepoint.model.journal import branch_begun_by
 from safepoint.model.run import Run
 from safepoint.policy import parse_policy
 from safepoint.reader import gather_artifacts, load_run
 from safepoint.reader.documents import Document, load_document, load_documents
+from safepoint.recorder.cause import cause_of
 from safepoint.recorder.episode import Episode, RecoveryLog, supersede
 from safepoint.recorder.errors import (
-    IllegalRecord,
     RecorderError,
     ResumeRefused,
     RunExists,
@@ -128,6 +129,8 @@ def resume_run(
     policy: Document | None = None,
     request: Document | None = None,
     failure_signature: str | None = None,
+    failure_of: str | None = None,
+    failure_evidence: str | None = None,
     guard_context: Mapping[str, str] | None = None,
     allow_artifact_schemes: Collection[str] = (),
     storage_options: Mapping[str, Any] | None = None,
@@ -148,6 +151,9 @@ def resume_run(
         policy: a policy document, or its path or URL; None: the defaults.
         request: a request document, or its path or URL; None: continue from the newest checkpoint.
         failure_signature: what makes two failures the same; None: a digest of step and error class.
+        failure_of: what failed before: ``step``, ``recovery`` or ``infrastructure``; None: what the records show.
+        failure_evidence: where the evidence for that can be looked up. The infrastructure is only blamed with some,
+            of which the facts' proof of the owner's death is one.
         guard_context: part to digest of what the run depends on now; None: the facts', else as recorded before.
         allow_artifact_schemes: of URLs, such as ``s3``, by which the guard looks at artifacts elsewhere as well.
         storage_options: for those artifacts: under the name of a scheme, or as the store's own were.
@@ -161,7 +167,8 @@ def resume_run(
         StaleDecision: somebody else was faster, or the decision's time is over; try again from the start.
         PutAway: the run was packed or deleted meanwhile; nothing may be done by this decision.
         InputRefusedError: facts, policy or request are not sound; nothing was judged by them.
-        ValueError: one of `allow_artifact_schemes` is no scheme that could be read from.
+        ValueError: one of `allow_artifact_schemes` is no scheme that could be read from; `failure_of` is none of the
+            three, or comes without the evidence that it needs.
         AbsentError: the store holds no such run.
         StoreError: the store cannot be read or written.
     """
@@ -172,6 +179,13 @@ def resume_run(
     if run is None:
         raise AbsentError(opened.url, f"there are no records of a run {run_id}", run_prefix(run_id))
     settings = parse_policy(given.policy, workflow=run.workflow)
+    cause = cause_of(
+        run,
+        signature=failure_signature,
+        failure_of=failure_of,
+        evidence=failure_evidence,
+        facts=given.facts,
+    )
     now = clock()
     artifacts = gather_artifacts(opened, run, ids=needed_artifacts(run, given.request), elsewhere=elsewhere)
     claims = opened.capabilities.claims
@@ -189,10 +203,11 @@ def resume_run(
     episode = Episode(
         log,
         run,
-        holder=holder,
-        ttl_seconds=seconds,
+        cause,
+        going_on=log.left_open(run),
+        common={"holder": holder, "ttlSeconds": seconds},
+        claims=True,
         stable_seconds=settings.stable_seconds,
-        signature=failure_signature,
     )
     digest = digest_value(decision.document())
     lease = {
@@ -206,23 +221,17 @@ def resume_run(
     # Before anything is written: a recovery that no reader accepts would stand in the way of the next one.
     log.draft(episode.record("detected", fromCheckpointId=decision.checkpoint_id))
     journal.draft(journal.claiming(lease))
-    try:
-        episode.enter("detected", fromCheckpointId=decision.checkpoint_id)
-        episode.enter("assessing")
-        episode.enter("compensating" if unwinding else "authorized", decisionDigest=digest)
-    except IllegalRecord as refused:
-        if not any(fault.code == "SP507" for fault in refused.faults):
-            raise
-        raise StaleDecision(f"run {run_id}: another process ended this recovery; judge again") from refused
+    for state in episode.way_to("compensating" if unwinding else "authorized"):
+        decided = {"decisionDigest": digest} if state in {"compensating", "authorized"} else {}
+        episode.enter(state, fromCheckpointId=decision.checkpoint_id, **decided)
     try:
         _require_valid(decision, clock())
         journal.claim(lease, at=head + 1)
     except StaleDecision:
         episode.end("superseded", "lost the claim")
         raise
-    if not unwinding:
-        episode.say("claimed", leaseEpoch=journal.epoch)
-    supersede(log, run)
+    episode.claimed(journal.epoch, journal.checkpoint.value.get("usage") if journal.checkpoint else None)
+    supersede(log, run, own=episode.episode_id, cause=cause, stable_seconds=settings.stable_seconds)
     known = given.facts or {}
     record_probes(journal, decision, known)
     if not unwinding:
@@ -245,9 +254,11 @@ def _require_valid(decision: Decision, now: int) -> None:
 def _branch(journal: Journal, decision: Decision) -> dict[str, Any]:
     """Where the new owner writes: on the same branch, or on one that forks from where the guard said to go on."""
     held = journal.checkpoint.value["checkpointId"] if journal.checkpoint else None
-    if decision.checkpoint_id not in {None, held}:
+    if decision.checkpoint_id is not None and (
+        decision.goal == "roll_back" or decision.checkpoint_id != held
+    ):
         fork = {"checkpointId": decision.checkpoint_id}
-        return {"forkFrom": fork, "branch": f"branch-{journal.next_epoch}"}
+        return {"forkFrom": fork, "branch": branch_begun_by(journal.next_epoch)}
     return {} if journal.branch is None else {"branch": journal.branch}
 
 

@@ -19,7 +19,7 @@ from safepoint.policy import Policy
 from safepoint.recorder import approvals, artifacts
 from safepoint.recorder.declares import Declares
 from safepoint.recorder.effect import Calling, Effect, settle_unsent
-from safepoint.recorder.episode import Episode
+from safepoint.recorder.episode import Episode, RecoveryLog, close_rounds
 from safepoint.recorder.errors import IllegalRecord, InDoubt, RecorderError
 from safepoint.recorder.journal import Journal
 from safepoint.recorder.permission import Permission, Plan
@@ -81,7 +81,7 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
 
     @property
     def next_steps(self) -> tuple[str, ...]:
-        """What is next by the last checkpoint, behind what makes its lost artifacts again; none in a run to be undone."""
+        """The steps behind the last checkpoint, and what makes its lost artifacts again; none in a run to be undone."""
         here = self.last_checkpoint or {}
         return () if self._plan.unwinding else (*self._plan.remakes(here), *(here.get("nextSteps") or ()))
 
@@ -154,7 +154,7 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
 
         self._journal.append_owned(build)
         if self._episode:
-            self._episode.progressed(self._journal.clock())
+            self._episode.progressed(self._journal.clock(), usage)
 
     def put_artifact(
         self,
@@ -296,9 +296,10 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
                 raise
 
     def approval_state(self, approval_id: str) -> str | None:
-        """What became of the approval, read from the store now: its last event; None: it was never asked for."""
+        """What became of the approval, or of the last question that was asked in its place; None: there is none."""
         self._journal.read_on()
-        approval = self._journal.approvals.get(approval_id)
+        known = self._journal.approvals
+        approval = approvals.asked_anew(known, approval_id) or known.get(approval_id)
         return approval.event if approval else None
 
     def consume_approval(self, approval_id: str, *, action_id: str, request: Any) -> None:
@@ -336,7 +337,7 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
         self._end({"status": "completed"})
         if self._episode:
             self._episode.completed()
-            self._episode.end("superseded", "the run was completed")
+        self._close_rounds("the run was completed")
 
     def fail(self, error: Exception | None = None, *, reason: str | None = None) -> None:
         """Record that the run gave up; a later recovery may take it up again."""
@@ -344,7 +345,8 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
         if error is not None:
             detail["error"] = {**describe(error), "retryable": None, "sent": "unknown"}
         self._end({"status": "failed", **detail, **({} if reason is None else {"reason": reason})})
-        self._failed_attempt("the run failed" if error is None else type(error).__name__)
+        if self._episode:
+            self._episode.failed("the run failed" if error is None else type(error).__name__, worked=True)
 
     def cancelled(self) -> None:
         """Record that the run stopped on request.
@@ -364,11 +366,10 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
         settle_unsent(self._journal, self._plan)
         self._journal.append_owned(build)
         undo = [item.action_id for item in self._plan.items.values() if item.do == "compensate"]
-        if self._episode and all(self._journal.actions[str(name)].status == "compensated" for name in undo):
-            self._episode.end("compensated", "what was to be undone is undone")
-        self._failed_attempt("the run was cancelled")
+        undone = all(self._journal.actions[str(name)].status == "compensated" for name in undo)
         if self._episode:
-            self._episode.end("superseded", "the run was cancelled")
+            self._episode.cancelled(undone=undone)
+        self._close_rounds("the run was cancelled")
 
     def release(self) -> None:
         """Give the lease back, so that the next owner need not wait for it to lapse; writing ends here."""
@@ -385,14 +386,15 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
             # Something stops the process at an arbitrary point: what is in flight is left for the guard to judge.
             return
         with suppress(RecorderError, StoreError):
-            if error is not None:
-                self._failed_attempt(type(error).__name__)
+            if error is not None and self._episode:
+                attempts = [a for action in self._journal.actions.values() for a in action.attempts]
+                worked = any(attempt.epoch == self.epoch for attempt in attempts)
+                self._episode.failed(type(error).__name__, worked=worked)
             if not self._released:
                 self.release()
 
     def _end(self, members: Mapping[str, Any]) -> None:
         self._journal.append_owned(lambda: {"recordType": "run", **members})
 
-    def _failed_attempt(self, outcome: str) -> None:
-        if self._episode:
-            self._episode.end("failedAttempt", outcome)
+    def _close_rounds(self, outcome: str) -> None:
+        close_rounds(self._episode.log if self._episode else RecoveryLog(self._journal), outcome)

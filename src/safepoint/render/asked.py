@@ -6,14 +6,38 @@ secrets (``cli``), and what is to be done next (``decision``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from keyword import iskeyword
 from typing import Any
 
 from safepoint.policy import Policy
 from safepoint.render.overview import quote
+from safepoint.render.template import FILL_IN
 from safepoint.render.terminal import plain
+
+YOU = f"{FILL_IN}: you"
+"""In place of who answers."""
+
+_WISHES = frozenset({"--request", "--goal", "--checkpoint", "--step", "--epoch", "--actor"})
+"""Options that say what is wanted of the run."""
+
+
+def _listed(words: Sequence[str]) -> str:
+    *most, last = words or ("",)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question to a human, as far as an answer needs it."""
+
+    option: str
+    """``--action`` or ``--checkpoint``."""
+    subject: str
+    """Its id."""
+    pending: bool
+    """Whether it waits for an answer, and has not expired."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +54,9 @@ class Asked:
     """The same for Python, with an `Ellipsis` in place of a secret."""
     facts: Mapping[str, Any] | None = None
     facts_file: str | None = None
+    """Where further facts are to be written."""
+    more_facts: tuple[str, ...] = ()
+    """Facts files that were given besides."""
     policy: Policy = field(default_factory=Policy)
     """The settings in force."""
     policy_file: str | None = None
@@ -41,6 +68,20 @@ class Asked:
     """The guard context of the checkpoint that the decision starts from."""
     silent: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Effects to the epochs of those attempts in doubt of which their own worker has not said how they ended."""
+    outcomes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Effects to what a human may say of each, as it stands."""
+    questions: Mapping[str, Question] = field(default_factory=dict)
+    """The run's approvals by their ids."""
+    checkpoints: tuple[str, ...] = ()
+    """Other checkpoints that the run could go on from, newest first."""
+    steps: tuple[str, ...] = ()
+    """What is next at the checkpoint that it would go on from."""
+    writable: bool = True
+    """Whether an answer can be recorded in the run."""
+    endable: bool = True
+    """Whether a human may still end it."""
+    elsewhere: bool = False
+    """Whether it was asked from where no approval can be given beforehand: a checkpoint that begins a new branch."""
 
     def answer(self, action_id: str) -> str | None:
         """What the facts say of an action."""
@@ -49,16 +90,46 @@ class Asked:
         return result
 
     def command(self, name: str, run_id: str, *more: str) -> str:
-        """The line to copy."""
-        return " ".join(
-            ["safepoint", name, *map(quote, (self.store, "--run", run_id, *more, *self.storage_words))]
-        )
+        """The line to copy that does something with the run."""
+        return self.line(name, "--run", run_id, *more)
+
+    def line(self, name: str, *more: str) -> str:
+        """The line to copy that does something with the store."""
+        return " ".join(["safepoint", name, *map(quote, (self.store, *more, *self.storage_words))])
 
     def again(self, run_id: str, facts: str | None, policy: str | None = None) -> str:
         """The line that asks the guard again, with the facts of that file, and with that policy or the same one."""
-        files = {"--policy": policy or self.policy_file, "--facts": facts}
-        given = (word for option, file in files.items() if file for word in (option, file))
+        files = [("--policy", policy or self.policy_file)]
+        if facts:
+            files += [("--facts", file) for file in (*self.more_facts, facts)]
+        given = (word for option, file in files if file for word in (option, file))
         return self.command("guard", run_id, *self.options, *given)
+
+    def asking(self, run_id: str, *wishes: str) -> str:
+        """The line that asks the guard something else of the same run."""
+        pairs = list(zip(self.options[::2], self.options[1::2], strict=False))
+        kept = [word for pair in pairs if pair[0] not in _WISHES for word in pair]
+        return self.command("guard", run_id, *kept, *wishes, *self.files)
+
+    def resolve(self, run_id: str, action_id: str, outcome: str | None = None) -> str:
+        """The line that records what became of an effect."""
+        possible = self.possible(action_id)
+        said = outcome or (possible[0] if len(possible) == 1 else f"{FILL_IN}: {_listed(possible)}")
+        proof = ("--evidence", f"{FILL_IN}: where to look it up")
+        why = ("--reason", f"{FILL_IN}: why") if said in {"cancelled", "abandoned"} else proof
+        words = ("--action", action_id, "--as", said, "--by", YOU, *why)
+        return self.command("resolve", run_id, *words, *self.files)
+
+    def possible(self, action_id: str) -> tuple[str, ...]:
+        """What a human may say of an effect."""
+        return self.outcomes.get(action_id, ("committed", "failed", "abandoned"))
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The facts and the policy, as words of a command that takes both."""
+        facts = (*self.more_facts, *([self.facts_file] if self.facts_file else []))
+        policy = ("--policy", self.policy_file) if self.policy_file else ()
+        return (*policy, *(word for file in facts for word in ("--facts", file)))
 
     def proves_dead(self, epoch: int) -> bool:
         """Whether the facts say so of the owner of `epoch`; not whether they are believed."""

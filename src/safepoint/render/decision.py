@@ -12,11 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from safepoint.core.timestamp import parse_time
+from safepoint.render import remedies
 from safepoint.render.asked import Asked
 from safepoint.render.overview import short, when
 from safepoint.render.plan import plan_text
+from safepoint.render.remedies import plain_lines
 from safepoint.render.settings import policy_to_fill_in
-from safepoint.render.template import facts_to_fill_in, is_a_fact
+from safepoint.render.template import facts_can_answer, facts_to_fill_in
 from safepoint.render.terminal import Screen, plain
 
 VERDICTS: Mapping[str, tuple[str, str]] = {
@@ -109,7 +111,9 @@ def _steps(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
         yield from _wait(document, asked.again(run_id, asked.facts_file))
     else:
         yield [_FIRST[verdict], look]
-    yield from _answers(document, asked)
+    if verdict != "give_up":  # what it misses would change nothing any more
+        yield from _answers(document, asked)
+    yield from remedies.ending(document, asked)
 
 
 _FIRST: Mapping[str, str] = {
@@ -148,6 +152,7 @@ def _answers(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
     """Who has to find out what, and how the guard learns of it."""
     run_id, missing = document["runId"], document["missingEvidence"]
     said: set[str] = set()
+    told: set[tuple[str, str]] = set()
     later = None
     for need in missing:
         line = f"{_WHO[need['kind']].format(plain(need['subject']))}: {plain(need['message'])}."
@@ -155,8 +160,18 @@ def _answers(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
         later = later or (time if need["kind"] == "probe" else None)
         if line not in said:
             said.add(line)
-            yield [line, *_how(document, need, asked)]
-    answerable = [need for need in missing if _facts_can_answer(document, need, asked)]
+            subject = (str(need["kind"]), str(need["subject"]))
+            yield [line] if subject in told else [line, *_how(document, need, asked)]
+            told.add(subject)
+    yield from remedies.ways(document, asked)
+    # A question that the journal holds is answered there: a fact would let nobody spend the answer.
+    asking = asked.questions if asked.writable else {}
+    answerable = [
+        need
+        for need in missing
+        if facts_can_answer(document, need, asked.facts)
+        and not (need["kind"] == "approval" and need["subject"] in asking)
+    ]
     settings = policy_to_fill_in(document, asked.policy, asked.saved, (asked.facts or {}).get("guardContext"))
     policy = (asked.policy_file or "policy.json") if settings else None
     if policy:
@@ -198,7 +213,9 @@ def _how(document: Mapping[str, Any], need: Mapping[str, Any], asked: Asked) -> 
     if need["kind"] == "owner" and document["verdict"] == "wait":
         yield from _other_waits(document)
     if need["kind"] == "outcome":
-        yield from _resolution(document, str(need["subject"]), asked)
+        yield from remedies.resolution(document, str(need["subject"]), asked)
+    if need["kind"] == "approval":
+        yield from remedies.approval(document, str(need["subject"]), asked)
 
 
 def _other_waits(document: Mapping[str, Any]) -> Iterator[str]:
@@ -209,47 +226,12 @@ def _other_waits(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"It ends no other wait: {', '.join(others)}."
 
 
-def _resolution(document: Mapping[str, Any], action: str, asked: Asked) -> Iterator[str]:
-    answer = asked.answer(action)
-    if answer is not None:
-        yield f"The facts say {answer}. That settles nothing: no probe can prove it here, so a human takes the risk."
-    yield "Record the answer; in Python:"
-    yield from asked.imports
-    yield "  from safepoint.recorder import resolve_action"
-    yield from _call(
-        "resolve_action",
-        asked,
-        document["runId"],
-        action,
-        outcome="FILL IN",
-        by="FILL IN: you",
-        evidence="FILL IN: where to look it up",
-    )
-    yield "outcome: committed (it happened), failed (it did not, and never will), abandoned (nobody will know)."
-    if epochs := asked.silent.get(action):
-        yield from _deaths(document, epochs, asked)
-
-
-def _deaths(document: Mapping[str, Any], epochs: Sequence[int], asked: Asked) -> Iterator[str]:
-    """What ``failed`` needs: a call may outlast its lease, so that a lapsed one proves no end."""
-    named = f"epoch {epochs[0]}" if len(epochs) == 1 else f"epochs {', '.join(map(str, epochs))}"
-    yield f"failed is taken only with facts= that prove the worker of {named} dead; a lapsed lease is no proof."
-    needs = [
-        {"kind": "owner", "subject": f"epoch {epoch}"} for epoch in epochs if not asked.proves_dead(epoch)
-    ]
-    if needs:
-        file = asked.facts_file or "facts.json"
-        verb = "add this to" if asked.facts else "write this into"
-        more = "" if asked.facts_file else f" and give the call facts={plain(repr(file))}"
-        yield f"Only for failed, {verb} {plain(file)}{more}:"
-        yield from (f"  {line}" for line in _skeleton(document, needs, asked.facts))
-
-
 def _call(
     function: str, asked: Asked, *names: str, with_request: bool = False, **members: str
 ) -> Iterator[str]:
     """A Python call with the store, and with what the question was asked with."""
-    files: dict[str, Any] = {"facts": asked.facts_file, "policy": asked.policy_file}
+    facts = [*asked.more_facts, asked.facts_file] if asked.more_facts else asked.facts_file
+    files: dict[str, Any] = {"facts": facts, "policy": asked.policy_file}
     if with_request:
         files["request"] = asked.request
     given = {name: value for name, value in files.items() if value is not None}
@@ -257,18 +239,6 @@ def _call(
     yield f"  {function}({first},"
     yield from (f"      {name}={plain(repr(value))}," for name, value in given.items())
     yield f"      {', '.join(f'{name}={value!r}' for name, value in members.items())})"
-
-
-def _facts_can_answer(document: Mapping[str, Any], need: Mapping[str, Any], asked: Asked) -> bool:
-    kind, subject = need["kind"], need["subject"]
-    if kind == "approval":
-        # Only a question that is still open is answered by facts; another one has to be asked in the run.
-        return any(reason["code"] == "SP780" for reason in document["reasons"])
-    if kind == "outcome":
-        # A human's no changes nothing as a fact; once it was given, only the record is left.
-        handed = {item.get("actionId") for item in document["plan"] if item["do"] == "handOver"}
-        return subject in handed and asked.answer(str(subject)) is None
-    return kind != "human" and (kind != "fact" or is_a_fact(need))
 
 
 def _where_to_write(needs: Sequence[Mapping[str, Any]], asked: Asked, file: str) -> Iterator[str]:
@@ -299,11 +269,6 @@ def _skeleton(
     document: Mapping[str, Any], needs: Sequence[Mapping[str, Any]], given: Mapping[str, Any] | None
 ) -> list[str]:
     return plain_lines(json.dumps(facts_to_fill_in(document, needs, given), indent=2, ensure_ascii=False))
-
-
-def plain_lines(text: str) -> list[str]:
-    """`text` line by line, each made `plain`."""
-    return [plain(line) for line in text.split("\n")]
 
 
 def _planned(document: Mapping[str, Any], screen: Screen) -> str:

@@ -15,8 +15,10 @@ from safepoint.core.timestamp import SECOND, format_time
 from safepoint.model.action import Action
 from safepoint.model.record import Record
 from safepoint.model.run import Run
+from safepoint.policy import Policy
 from safepoint.render.findings import finding_document
 from safepoint.render.overview import overview, pending, short
+from safepoint.render.rounds import recovery_budget, recovery_rounds
 
 PAYLOADS = ("input", "inputSnapshot", "stateSnapshot", "result", "error", "evidence", "ref")
 """Members that may hold a user's data, and so are only shown whole on request."""
@@ -31,7 +33,7 @@ def history(
     names: Callable[[str], str],
     *,
     now: int,
-    skew: int,
+    policy: Policy | None = None,
     values: bool = False,
 ) -> dict[str, Any]:
     """The document that ``safepoint show --format json`` prints.
@@ -41,10 +43,11 @@ def history(
         findings: everything that is wrong with it.
         names: code to its name in words.
         now: nanoseconds since the Unix epoch.
-        skew: nanoseconds.
+        policy: how often recovery may be tried, and by how much clocks may differ; None: the defaults.
         values: whether payloads are included.
     """
-    found = list(findings)
+    settings = policy or Policy()
+    found, skew = list(findings), settings.skew
     owner = run.ownership
     lapses = None if owner is None or owner.released else owner.lapses_at(now, skew)
     return {
@@ -74,19 +77,8 @@ def history(
             }
             for approval in pending(run, now)
         ],
-        "recoveries": [
-            {
-                "episodeId": episode.episode_id,
-                "state": episode.state,
-                "ended": episode.ended,
-                "failureOf": episode.failure_of,
-                "failureSignature": episode.failure_signature,
-                "outcome": episode.record.value.get("outcome"),
-                "fromCheckpointId": episode.checkpoint_id,
-                "leaseEpoch": episode.epoch,
-            }
-            for episode in run.episodes.values()
-        ],
+        "recoveries": recovery_rounds(run, settings, now),
+        "recoveryBudget": recovery_budget(run, settings, now),
         "findings": [finding_document(finding, names(finding.code)) for finding in found],
     }
 

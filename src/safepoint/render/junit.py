@@ -48,7 +48,7 @@ def junit_report(checked: Iterable[Checked], context: Context) -> Iterator[str]:
     """A document of test suites."""
     limit = Limit(context)
     seconds = context.seconds or (lambda: 0.0)
-    yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="safepoint validate">\n'
+    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="safepoint {context.command}">\n'
     with _Suite(FILES) as files, ExitStack() as stores:
         store, before = None, seconds()
         for found in checked:

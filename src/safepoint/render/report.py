@@ -67,6 +67,8 @@ class Context:
     """Whether everything could be looked at; asked at the end."""
     status: Callable[[], int] = lambda: 0
     """The exit status that will follow; asked at the end."""
+    command: str = "validate"
+    """Which command reports: SARIF and JUnit name themselves after it, so that two of them are kept apart."""
     fail_on: Severity | None = "error"
     """The mildest severity that makes a check fail; None: none does."""
     here: str = ""

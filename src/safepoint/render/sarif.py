@@ -59,7 +59,7 @@ def sarif_report(checked: Iterable[Checked], context: Context) -> Iterator[str]:
     members = {
         "invocations": [_invocation(summary, context)],
         "tool": {"driver": _driver(rules, context)},
-        "automationDetails": {"id": "safepoint/validate/"},
+        "automationDetails": {"id": f"safepoint/{context.command}/"},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {ROOT: _root(context)},
         "properties": {"summary": summary},

@@ -9,6 +9,7 @@ from safepoint.core.timestamp import parse_time
 from safepoint.render.findings import STYLES
 from safepoint.render.history import compact
 from safepoint.render.overview import STATE_STYLES, quote, short, when
+from safepoint.render.rounds import rounds_text
 from safepoint.render.terminal import Cell, Screen, count, plain
 
 _LEDGER = {
@@ -56,7 +57,11 @@ def show_text(
     """
     parts = [_head(document, now, screen), _timeline(document, screen), _ledger(document, screen)]
     parts += [_artifacts(document, screen)]
-    parts += [_approvals(document, now, screen), _recoveries(document, screen), _findings(document, screen)]
+    parts += [
+        _approvals(document, now, screen),
+        rounds_text(document, now, screen),
+        _findings(document, screen),
+    ]
     if document["state"] not in _OVER:
         follow = (
             f"next:  safepoint guard {' '.join(map(quote, (store, '--run', document['runId'], *options)))}"
@@ -190,24 +195,6 @@ def _approvals(document: Mapping[str, Any], now: int, screen: Screen) -> str:
         return ""
     table = screen.table(("approval", "of", "expires"), rows)
     return f"{screen.paint('waiting for a human', 'bold')}\n{table}"
-
-
-def _recoveries(document: Mapping[str, Any], screen: Screen) -> str:
-    rows: list[list[Cell]] = [
-        [
-            episode["episodeId"],
-            (episode["state"], "" if episode["ended"] else "yellow"),
-            "-" if episode["leaseEpoch"] is None else str(episode["leaseEpoch"]),
-            episode["fromCheckpointId"] or "-",
-            episode["failureOf"] or "not said",
-            episode["outcome"] or ("not said" if episode["ended"] else "not ended"),
-        ]
-        for episode in document["recoveries"]
-    ]
-    if not rows:
-        return ""
-    headings = ("episode", "state", "epoch", "from checkpoint", "what failed", "how it ended")
-    return f"{screen.paint('rounds of recovery', 'bold')}\n{screen.table(headings, rows)}"
 
 
 def _findings(document: Mapping[str, Any], screen: Screen) -> str:

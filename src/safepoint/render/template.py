@@ -1,7 +1,8 @@
 """The facts that a decision misses, as a document with gaps that only the reader can fill (SPEC.md#the-facts-document).
 
-Decided here: what is asked for in which shape, and the hint in each gap. No gap validates before it is filled, so that
-a document that was only copied is refused. Not decided here: which evidence is missing (``guard``).
+Decided here: which needs facts can answer, what is asked for in which shape, and the hint in each gap. No gap validates
+before it is filled, so that a document that was only copied is refused. Not decided here: which evidence is missing
+(``guard``).
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ _BOTH_WAYS = frozenset({"external", "outbox", "guardContext", "artifacts", "appr
 
 
 def facts_to_fill_in(
-    document: Mapping[str, Any], needs: Sequence[Mapping[str, Any]], given: Mapping[str, Any] | None
+    document: Mapping[str, Any],
+    needs: Sequence[Mapping[str, Any]],
+    given: Mapping[str, Any] | None,
+    epochs: Mapping[str, Sequence[int]] | None = None,
 ) -> dict[str, Any]:
     """What answers `needs`: a whole document, or only what has to be added to the one that was `given`.
 
@@ -29,6 +33,7 @@ def facts_to_fill_in(
         document: the decision.
         needs: those of its ``missingEvidence`` that facts can answer.
         given: the facts that it was made with, if any.
+        epochs: action to the epochs of its attempts whose worker is not proven dead.
     """
     when = f"{FILL_IN}: when you looked, such as {short(document['evaluatedAt'])}"
     facts: dict[str, Any] = {}
@@ -46,7 +51,9 @@ def facts_to_fill_in(
             facts.setdefault("probes", {})[subject] = _probe(need["kind"], known, when)
         elif need["kind"] == "owner":
             owners = facts.setdefault("owners", [])
-            owners += [owner for owner in [_owner(subject)] if owner not in owners]
+            own = [f"epoch {epoch}" for epoch in (epochs or {}).get(subject, ())]
+            named = map(_owner, own or [subject])
+            owners += [owner for owner in named if owner not in owners]
         elif need["kind"] == "approval":
             facts.setdefault("approvals", {})[subject] = _approval(when)
         else:
@@ -54,7 +61,57 @@ def facts_to_fill_in(
     return facts
 
 
-def is_a_fact(need: Mapping[str, Any]) -> bool:
+def template(
+    document: Mapping[str, Any],
+    needs: Sequence[Mapping[str, Any]],
+    given: Mapping[str, Any] | None,
+    *,
+    kept: Mapping[str, Any] | None = None,
+    steps: Sequence[str] = (),
+    epochs: Mapping[str, Sequence[int]] | None = None,
+) -> dict[str, Any] | None:
+    """A facts document of its own with a gap for each fact that is asked for; None where none is.
+
+    Args:
+        document: the decision.
+        needs: evidence that is missing and that facts can answer.
+        given: the facts that are known already, and are not repeated.
+        kept: known facts that it takes over, even where it asks for nothing else.
+        steps: next steps of which nobody has said whether today's code knows them.
+        epochs: action to the epochs of its attempts whose worker is not proven dead.
+    """
+    found = facts_to_fill_in(document, needs, given or {}, epochs)
+    if steps:
+        known = ", ".join(steps)
+        found["knownSteps"] = f"{FILL_IN}: a list of the steps that today's code knows; next here: {known}"
+    if not found and kept is None:
+        return None
+    return {**facts_to_fill_in(document, [], None), **(kept or {}), **found}
+
+
+def facts_can_answer(
+    document: Mapping[str, Any], need: Mapping[str, Any], given: Mapping[str, Any] | None
+) -> bool:
+    """Whether a fact can answer one of a decision's needs.
+
+    Args:
+        document: the decision.
+        need: one of its ``missingEvidence``.
+        given: the facts that it was made with, if any.
+    """
+    kind, subject = need["kind"], need["subject"]
+    if kind == "approval":
+        # Only a question that is still open is answered by facts; another one has to be asked in the run.
+        return any(reason["code"] == "SP780" for reason in document["reasons"])
+    if kind == "outcome":
+        # A human's no changes nothing as a fact; once it was given, only the record is left.
+        handed = {item.get("actionId") for item in document["plan"] if item["do"] == "handOver"}
+        said = ((given or {}).get("probes") or {}).get(subject) or {}
+        return subject in handed and said.get("result") is None
+    return kind != "human" and (kind != "fact" or _is_a_fact(need))
+
+
+def _is_a_fact(need: Mapping[str, Any]) -> bool:
     """Whether a need of kind ``fact`` names a member that facts have."""
     first, dot, _ = str(need["subject"]).partition(".")
     return first in _BOTH_WAYS if dot else first in {"observedAt", "ledgerComplete"}

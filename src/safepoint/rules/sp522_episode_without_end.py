@@ -42,7 +42,9 @@ def _left(run: Run, episode: Episode, claimed: int | None) -> str | None:
         return f"the run was {run.status}"
     seen = episode.record.created
     if claimed is None and seen is not None and run.ownership:
-        taken = [x.epoch for x in run.ownership.leases if (x.created or 0) > seen]
+        # Whoever only settles what is open takes nothing over: the round goes on when the guard is asked again.
+        over = [x for x in run.ownership.leases if x.value.get("purpose") != "resolution"]
+        taken = [x.epoch for x in over if (x.created or 0) > seen]
         if taken:
             return f"epoch {taken[0]} took the run over"
     return None

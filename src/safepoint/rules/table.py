@@ -17,6 +17,7 @@ GROUPS = {
     "5": "SP5xx: checkpoints, approvals and recovery",
     "6": "SP6xx: migration",
     "7": "SP7xx: the guard's reasons",
+    "8": "SP8xx: the checklist",
 }
 
 

@@ -102,7 +102,7 @@ def why_open(run: Run, now: int) -> str:
         return f"a human was asked for {', '.join(pending)} and has not answered"
     for episode in run.episodes.values():
         ttl = policy.lease_seconds * SECOND if episode.ttl is None else episode.ttl
-        if episode.unclaimed and now < (episode.record.created or 0) + ttl + 2 * policy.skew:
+        if episode.deciding and now < (episode.record.created or 0) + ttl + 2 * policy.skew:
             return f"recovery {episode.episode_id} is under way ({episode.state})"
     return ""
 

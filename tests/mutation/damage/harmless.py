@@ -39,7 +39,7 @@ NULLABLE = (
     r"idempotencyKey|messageId|requestFingerprint|notify_customer|runBudgetCostMicros|cost|failureEvidence|"
     r"failureOf|failureSignature|fromCheckpointId|outcome|trigger|ttlSeconds|note|value|workflow|definition|labels|"
     r"declares|error|message|authorization|notBefore|resultRef|branch|episodeId|parentCheckpointId|parentRunId|"
-    r"decisionDigest|forkFrom|leaseEpoch|migratedFrom|storeDocument|quarantine)"
+    r"decisionDigest|forkFrom|leaseEpoch|released|migratedFrom|storeDocument|quarantine)"
 )
 """Members for which null is a value: unknown, or none."""
 
@@ -54,7 +54,7 @@ OPTIONAL = (
     r"window|compatibleWith|cooldownSeconds|onBudgetReached|runBudgetCostMicros|workflows|attemptsInLife|cost|"
     r"failureEvidence|failureOf|failureSignature|fromCheckpointId|leaseEpoch|outcome|trigger|note|checkpointId|"
     r"definition|labels|parentRunId|workflow|features|actionId|resultRef|branch|episodeId|requires|read|resume|"
-    r"decisionDigest|notBefore|forkFrom|attemptNumber|input|observedAt|createdAt|"
+    r"decisionDigest|notBefore|forkFrom|attemptNumber|released|input|observedAt|createdAt|"
     r"accepted|recovery|records|unread|deleted|texts|pointer|line|lastLine|behind|more)"
 )
 """Members that may be absent."""
@@ -313,6 +313,11 @@ HARMLESS = (
         "never written",
         r"lease\.claimed",
         "a run without leases is one of level Journal",
+    ),
+    Harmless(
+        "never written",
+        r"recovery\.resuming\S*( in .*)?",
+        "an attempt may die between its claim and its start",
     ),
     Harmless(
         "attempt number far off",

@@ -5,64 +5,30 @@ Attempts are the journal's leases that took the run over, so a crash between the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from safepoint.core.timestamp import SECOND, parse_time
-from safepoint.guard.case import Case, Opinion, in_words, pause
-from safepoint.model.episodes import Episode
+from safepoint.guard.case import Case, Opinion, in_words
+from safepoint.guard.member import Member
+from safepoint.model.attempts import (
+    RecoveryAttempt,
+    fold_attempts,
+    outages,
+    paused_until,
+    without_progress,
+)
 from safepoint.model.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class _Attempt:
-    """One recovery attempt, as the journal shows it."""
-
-    claim: Record
-    start: str | None
-    """The checkpoint that it went on from."""
-    last: int
-    """Time of its owner's newest record, in nanoseconds."""
-    advanced: bool
-    """Whether it made a checkpoint."""
-    episode: Episode | None
-
-
 def judge(case: Case, opinion: Opinion) -> None:
-    """Cooldown, attempts, age, cost, breaker and fleet."""
-    attempts = _attempts(case)
+    """Cooldown, attempts, age and cost; the fleet is judged apart, by `judge_fleet`."""
+    attempts = fold_attempts(case.run)
     _cooldown(case, opinion, attempts)
     _no_progress(case, opinion, attempts)
     _life(case, opinion, attempts)
     _age(case, opinion)
     _cost(case, opinion)
-    _fleet(case, opinion)
-
-
-def _attempts(case: Case) -> list[_Attempt]:
-    """All recovery attempts in order, in one pass over the journal."""
-    owner = case.run.ownership
-    claims = {claim.epoch: claim for claim in owner.recoveries} if owner else {}
-    by_epoch = {episode.epoch: episode for episode in case.run.episodes.values() if episode.epoch is not None}
-    newest: dict[str | None, str] = {}
-    starts: dict[int, str | None] = {}
-    advanced: set[int] = set()
-    for record in case.run.records if claims else ():
-        branch = record.value.get("branch")
-        if record.kind == "checkpoint":
-            newest[branch] = str(record.value["checkpointId"])
-            advanced.add(record.epoch)
-        elif claims.get(record.epoch) is record:
-            origin = record.value.get("forkFrom")
-            starts[record.epoch] = origin["checkpointId"] if origin else newest.get(branch)
-            if origin:
-                newest[branch] = str(origin["checkpointId"])
-    return [
-        _Attempt(
-            claim, starts.get(epoch), case.last_written.get(epoch, 0), epoch in advanced, by_epoch.get(epoch)
-        )
-        for epoch, claim in claims.items()
-    ]
 
 
 def _reached(case: Case, opinion: Opinion, code: str, message: str, evidence: Record | None) -> None:
@@ -77,40 +43,18 @@ def _reached(case: Case, opinion: Opinion, code: str, message: str, evidence: Re
         opinion.need("human", case.run.run_id, "decide whether this run is worth another attempt")
 
 
-def _cooldown(case: Case, opinion: Opinion, attempts: Sequence[_Attempt]) -> None:
+def _cooldown(case: Case, opinion: Opinion, attempts: Sequence[RecoveryAttempt]) -> None:
     """30 s, doubled with each attempt that did not hold; over after a new checkpoint and a stable while."""
-    failed = 0
-    for attempt in reversed(attempts):
-        lasted = attempt.last - (attempt.claim.created or 0)
-        if attempt.advanced and lasted >= case.policy.stable_seconds * SECOND:
-            break
-        failed += 1
-    if not failed:
-        return
-    wait = case.policy.cooldown_seconds * case.policy.cooldown_factor ** min(failed - 1, 60)
-    pause = min(wait, case.policy.cooldown_cap_seconds) * SECOND
-    until = attempts[-1].last + pause + int(pause * _jitter(case, attempts[-1].claim))
-    if case.now < until:
+    until = paused_until(attempts, case.policy)
+    if until is not None and case.now < until:
         message = f"cooling down after recovery attempt {len(attempts)}: another {in_words(until - case.now)}"
         opinion.say("SP750", "wait", message, evidence=attempts[-1].claim, until=until)
 
 
-def _jitter(case: Case, claim: Record) -> float:
-    """By which part of itself a pause is longer: drawn from the random nonce of the claim before it."""
-    drawn = int((claim.nonce or "0")[:8], 16) / 2**32
-    return case.policy.cooldown_jitter_fraction * drawn
-
-
-def _no_progress(case: Case, opinion: Opinion, attempts: Sequence[_Attempt]) -> None:
-    """Attempts in a row from where this one would begin; one without a recorded outcome has the same signature."""
+def _no_progress(case: Case, opinion: Opinion, attempts: Sequence[RecoveryAttempt]) -> None:
+    """Attempts in a row from where this one would begin."""
     start = str(case.checkpoint.value["checkpointId"]) if case.checkpoint else None
-    count, signature = 0, None
-    for attempt in reversed(attempts):
-        theirs = attempt.episode.failure_signature if attempt.episode else None
-        if attempt.start != start or (signature is not None and theirs is not None and theirs != signature):
-            break
-        signature = signature or theirs
-        count += 1
+    count = without_progress(attempts, start)
     limit = case.policy.attempts_without_progress
     if count >= limit:
         message = (
@@ -119,9 +63,8 @@ def _no_progress(case: Case, opinion: Opinion, attempts: Sequence[_Attempt]) -> 
         _reached(case, opinion, "SP752", message, attempts[-1].claim if attempts else case.checkpoint)
 
 
-def _life(case: Case, opinion: Opinion, attempts: Sequence[_Attempt]) -> None:
-    outages = sum(1 for a in attempts if a.episode and a.episode.failure_of == "infrastructure")
-    limit = case.policy.attempts_in_life + min(outages, case.policy.extra_infrastructure_attempts)
+def _life(case: Case, opinion: Opinion, attempts: Sequence[RecoveryAttempt]) -> None:
+    limit = case.policy.attempts_in_life + min(outages(attempts), case.policy.extra_infrastructure_attempts)
     if len(attempts) >= limit:
         message = f"{len(attempts)} recovery attempts in this run's life (limit {limit})"
         _reached(case, opinion, "SP753", message, attempts[-1].claim if attempts else None)
@@ -166,25 +109,60 @@ def _cost(case: Case, opinion: Opinion) -> None:
         _reached(case, opinion, "SP755", "recovery has cost as much as the policy allows", case.checkpoint)
 
 
-def _fleet(case: Case, opinion: Opinion) -> None:
-    """The breaker, and how much of the fleet is recovering: at most 10 % of the starts of an hour, but 3 in 10 min."""
-    fleet = case.facts.value.get("fleet")
+def judge_fleet(member: Member, fleet: Mapping[str, Any] | None, now: int, opinion: Opinion) -> None:
+    """The breakers, and how much of the fleet is recovering (SPEC.md#fleet).
+
+    It is apart from `judge`: over a whole store the fleet's state is only known once every run was looked at.
+
+    Args:
+        member: the run.
+        fleet: the ``fleet`` of the facts; None: nobody looked.
+        now: nanoseconds since the Unix epoch.
+        opinion: the layer's.
+    """
     if fleet is None:
         opinion.unchecked.append("breaker and fleet ratio: no facts.fleet")
         return
+    if fleet.get("observedAt") is not None:
+        _age_of_fleet(parse_time(fleet["observedAt"]), member, now, opinion)
+    # who looks for what nobody announces looks again once facts are stale
+    again = now + max(SECOND, member.freshness)
     for breaker in fleet.get("breakers") or ():
-        until = breaker.get("until")
-        if breaker.get("state") != "open" or breaker.get("workflow") not in {None, case.run.workflow}:
-            continue
-        ends = parse_time(until) if until else pause(case)
-        if case.now < ends:
-            opinion.say("SP751", "wait", "the breaker for this workflow is open", until=ends)
+        if breaker.get("state") != "closed" and member.meets(breaker):
+            _breaker(breaker, member, now, again, opinion)
     hour, starts = fleet.get("recoveriesLastHour"), fleet.get("startsLastHour")
     recent = fleet.get("recoveriesLastTenMinutes")
     if hour is None or starts is None or recent is None:
         opinion.unchecked.append("fleet ratio: facts.fleet does not say how many runs started and recovered")
-    elif hour * 10 > starts and recent >= 3:
+    elif hour > member.fraction * starts and recent >= member.floor:
         message = (
             f"{hour} recoveries for {starts} starts in the last hour; too much of the fleet is recovering"
         )
-        opinion.say("SP758", "wait", message, until=case.now + 600 * SECOND)
+        opinion.say("SP758", "wait", message, until=now + 600 * SECOND)
+
+
+def _age_of_fleet(observed: int, member: Member, now: int, opinion: Opinion) -> None:
+    if now - member.freshness < observed <= now:
+        opinion.valid_until.append(observed + member.freshness)
+        return
+    when = "too old" if now > observed else "from the future"
+    message = f"what the facts say of the fleet is {when}; look at the fleet again, or leave it out"
+    opinion.say("SP790", "reconcile", message)
+    how = "safepoint guard STORE --all --fleet-output FILE writes it"
+    opinion.need("fact", "fleet", f"the fleet's state, no older than {member.freshness // SECOND} s; {how}")
+
+
+def _breaker(breaker: Mapping[str, Any], member: Member, now: int, again: int, opinion: Opinion) -> None:
+    """An open breaker holds up every run; a half open one all but its trial."""
+    if breaker["state"] == "open":
+        until = breaker.get("until")
+        ends = parse_time(until) if until else again
+        if now < ends:
+            opinion.say("SP751", "wait", "the breaker for this workflow is open", until=ends)
+            return
+    trial = breaker.get("trialRunId")
+    if trial == member.run_id:
+        return
+    message = "the breaker for this workflow lets one trial through, and "
+    message += f"that is run {trial!r}" if trial is not None else "no run is named: look at the fleet again"
+    opinion.say("SP751", "wait", message, until=again)

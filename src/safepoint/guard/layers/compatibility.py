@@ -68,7 +68,9 @@ def _missing_results(case: Case, opinion: Opinion, checkpoint: Record) -> None:
         verdict = "hand_over" if again and not listed else "resume"
         opinion.say("SP736", verdict, message, evidence=action.attempts[0].opened, pointer="/stepName")
         if verdict == "hand_over":
-            how = "find out whether it was applied; nobody can tell whether its request would come out the same"
+            how = (
+                "find out whether it was applied; nobody can tell whether its request would come out the same"
+            )
             opinion.need("outcome", action.action_id, how)
 
 

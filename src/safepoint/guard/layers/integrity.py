@@ -254,4 +254,7 @@ def _not_claimable(case: Case, opinion: Opinion) -> None:
                 message += ", and as of now: an anchor does not know what came after it"
             opinion.need("fact", "heads.journal", message)
         if case.owner_death is None:
-            opinion.need("owner", case.run.run_id, "proof that the owner is dead")
+            owner = case.run.ownership
+            opinion.need(
+                "owner", case.owner_named(owner.epoch if owner else 0), "proof that the owner is dead"
+            )

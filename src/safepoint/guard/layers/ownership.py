@@ -65,13 +65,16 @@ def _why_no_proof(case: Case, owner: Ownership, death: int) -> str:
 
 
 def _episodes(case: Case, opinion: Opinion) -> None:
-    """Another recovery that is still deciding goes first, the one that began first before all."""
+    """Another recovery that may be about to claim goes first, the one that began first before all.
+
+    What was only recorded and released waits for nobody: whoever judges next goes on with it.
+    """
 
     def until(episode: Episode) -> int:
         ttl = case.policy.lease_seconds * SECOND if episode.ttl is None else episode.ttl
         return (episode.record.created or 0) + ttl + 2 * case.policy.skew
 
-    live = [e for e in case.run.episodes.values() if e.unclaimed and case.now < until(e)]
+    live = [e for e in case.run.episodes.values() if e.deciding and case.now < until(e)]
     if live:
         first = min(live, key=lambda episode: episode.number)
         opinion.say(

@@ -64,7 +64,7 @@ def _approvals(case: Case, opinion: Opinion) -> None:
         if settled or (approval.action_id is None and approval.checkpoint_id != here):
             continue
         before = last.get(subject)
-        if before is None or _time(before.record) < _time(approval.record):
+        if before is None or _weight(case, before) < _weight(case, approval):
             last[subject] = approval
     for subject, approval in last.items():
         _approval(case, opinion, subject, approval)
@@ -98,6 +98,12 @@ _SETTLED = frozenset({"committed", "compensated", "cancelled"})
 
 def _time(record: Record) -> tuple[int, int]:
     return (record.sequence or 0, record.created or 0)
+
+
+def _weight(case: Case, approval: Approval) -> tuple[bool, tuple[int, int]]:
+    """Later words weigh more; a yes, or a question, for another branch less than any word on this one. A no is a no."""
+    here = approval.branch == (case.forks_to or case.run.branch)
+    return here or _event(case, approval) in {"rejected", "revoked"}, _time(approval.record)
 
 
 def _approval(case: Case, opinion: Opinion, subject: str, approval: Approval) -> None:
@@ -160,15 +166,12 @@ def _refused(case: Case, approval: Approval) -> tuple[str, str] | None:
 
 def _before_a_fork(case: Case, approval: Approval) -> bool:
     """Whether the run goes on in a history that the human did not see."""
+    if case.forks_to is not None:
+        return approval.branch != case.forks_to
+    if approval.branch is not None:
+        return approval.branch != case.run.branch
     fork = case.run.fork
-    if approval.branch is not None and approval.branch != case.run.branch:
-        return True
-    if fork is not None and (approval.record.sequence or 0) < (fork.sequence or 0):
-        return True
-    newest = case.run.newest_checkpoint
-    named = case.request.get("checkpointId")
-    elsewhere = named is not None and (newest is None or newest.value["checkpointId"] != named)
-    return elsewhere or case.goal == "roll_back"
+    return fork is not None and (approval.record.sequence or 0) < (fork.sequence or 0)
 
 
 Precondition = Mapping[str, Any]

@@ -1,0 +1,1 @@
+"""The conformance cases of the guard, one module for each of its layers."""
