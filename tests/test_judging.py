@@ -12,9 +12,9 @@ import pytest
 from journals import START, Journal, at, digest
 
 import safepoint
-from safepoint import judging
 from safepoint.core.digest import digest_stored, encode_record
 from safepoint.core.timestamp import SECOND
+from safepoint.judging import fleet
 from safepoint.judging.fleet import Judged, Judging
 from safepoint.reader.fleets import facts_of, with_fleet
 
@@ -119,7 +119,7 @@ def test_a_crowd_is_decided_as_one_by_one(crowd: Path, now: float) -> None:
 
 def test_what_does_not_fit_into_memory_waits_in_a_file(crowd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usual, _ = told(crowd, now=at(200))
-    monkeypatch.setattr(judging, "HELD", 30)
+    monkeypatch.setattr(fleet, "HELD", 30)
     spooled, _ = told(crowd, now=at(200))
     assert list(spooled) == list(usual)
     assert spooled == usual

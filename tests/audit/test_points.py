@@ -249,7 +249,10 @@ def test_a_workflow_may_set_them_for_itself() -> None:
 
 
 def test_an_outage_that_has_evidence_is_one_attempt_more() -> None:
-    journal = recovered(failureOf="infrastructure", failureEvidence="node lost")
+    journal = recovered()
+    journal.recovery.pop()
+    blamed = {"failureOf": "infrastructure", "failureEvidence": "node lost"}
+    journal.recover(110, "failedAttempt", leaseEpoch=2, **blamed)
     assert told(journal, 9, attemptsInLife=0)[0] == "passed"
     assert told(journal, 9, attemptsInLife=0, extraInfrastructureAttempts=0)[0] == "failed"
 

@@ -72,7 +72,7 @@ def test_what_has_to_be_found_out_names_where_it_is_written(
     name: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = shown(run, name, tmp_path, monkeypatch)
-    assert any(file in text for file in FILES), text
+    assert any(file in text for file in (*FILES, "--fleet-output fleet.json")), text
 
 
 @pytest.mark.parametrize("name", of("wait"))

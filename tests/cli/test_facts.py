@@ -63,7 +63,11 @@ def answered(value: Any, now: str, name: str = "") -> Any:
     return answers.get(name, "delivered" if "delivered" in value else f"sha256:{'a' * 64}")
 
 
-@pytest.mark.parametrize("case", reconcile(), ids=lambda case: case.name)
+COUNTED = "fleet-counted-too-long-ago"
+"""A fleet is counted by a command, and not by hand."""
+
+
+@pytest.mark.parametrize("case", [c for c in reconcile() if c.name != COUNTED], ids=lambda case: case.name)
 def test_a_template_that_is_filled_in_changes_what_is_missing(run: Run, case: Path, tmp_path: Path) -> None:
     expect = expected(case)
     before = json.loads(run("guard", *asked_of(case), "--format", "json").stdout)

@@ -323,7 +323,8 @@ def test_a_store_of_an_unknown_layout_is_refused(tmp_path: Path) -> None:
 
 def closed_fixtures() -> Iterator[tuple[str, Path, str]]:
     for case in sorted((FIXTURES).rglob("store")):
-        if case.parent.parts[-2] in {"good", "near", "guard", "warn"} and case.is_dir():
+        described = case.parent.name in {"store-of-a-newer-version", "store-with-an-unknown-feature"}
+        if case.parent.parts[-2] in {"good", "near", "guard", "warn"} and case.is_dir() and not described:
             for run_id in run_ids(open_store(str(case))):
                 yield f"{case.parent.parts[-2]}/{case.parent.name}/{run_id}", case, run_id
 
@@ -366,7 +367,7 @@ def answers(store: Store, folder: Path, run_id: str) -> Any:
         missing = tuple(
             m
             for m in decision.missing_evidence
-            if (m.kind, m.subject) not in {("fact", "heads.journal"), ("owner", run_id)}
+            if (m.kind, m.subject) != ("fact", "heads.journal") and m.kind != "owner"
         )
         decisions.append(replace(decision, reasons=reasons, missing_evidence=missing))
     return findings, decisions

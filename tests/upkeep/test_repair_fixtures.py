@@ -19,7 +19,10 @@ CASES = [
     path.parent
     for folder in ("bad", "hostile", "warn", "good", "near", "guard")
     for path in sorted((FIXTURES / folder).rglob("expect.json"))
+    if path.parent.name not in {"store-of-a-newer-version", "store-with-an-unknown-feature"}  # which it refuses
 ]
+REMADE = {"artifact-damaged-by-its-digest", "artifact-damaged-in-its-own-place"}
+"""Once the damaged bytes are set aside, their place is free for the step that makes them again."""
 LAX = {"resume", "compensate"}
 """Verdicts that let something happen."""
 
@@ -78,7 +81,7 @@ def test_a_copy_loses_nothing_validates_and_is_never_laxer(case: Path, tmp_path:
     for finding in safepoint.validate(str(copy)):
         assert finding.severity != "error", finding
         assert finding.code == "SP011" or (finding.code, finding.key) in known, finding
-    if expect["command"] == "guard":
+    if expect["command"] == "guard" and case.name not in REMADE:
         ours, theirs = verdict(copy, case, expect), verdict(source, case, expect)
         assert ours == theirs or (ours == "hand_over" and report.runs)
         assert ours == "hand_over" or not report.runs

@@ -125,6 +125,14 @@ class Case:
         return str(self.request.get("goal") or "continue")
 
     @property
+    def step_to_retry(self) -> str | None:
+        """The one step that the request asks for; of ``retry_step`` without a name the first of the next ones."""
+        named = self.request.get("stepName")
+        if named is None and self.goal == "retry_step" and self.checkpoint is not None:
+            named = next(iter(self.checkpoint.value.get("nextSteps") or ()), None)
+        return None if named is None else str(named)
+
+    @property
     def forks_to(self) -> str | None:
         """The branch that a claim on this decision begins; None: it goes on where the run stands."""
         newest, named = self.run.newest_checkpoint, self.request.get("checkpointId")

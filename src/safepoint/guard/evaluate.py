@@ -249,8 +249,8 @@ def _plan(case: Case, verdict: str, items: Sequence[PlanItem]) -> tuple[PlanItem
     if verdict != "resume" or case.checkpoint is None:
         return tuple(items)
     steps = dict.fromkeys(case.checkpoint.value.get("nextSteps") or ())
-    if case.request.get("stepName") is not None:
-        steps = {str(case.request["stepName"]): None}
+    if case.step_to_retry is not None:
+        steps = {case.step_to_retry: None}
     by_step: dict[str, list[PlanItem]] = {step: [PlanItem("run", "SP761", step_name=step)] for step in steps}
     earlier: list[PlanItem] = []
     for item in items:

@@ -210,6 +210,12 @@ def _how(document: Mapping[str, Any], need: Mapping[str, Any], asked: Asked) -> 
         yield "Observe again all that they say, then set observedAt; when an owner was seen dead stays as it is."
         yield "Or leave them out: once the lease has lapsed, nobody need prove that its owner is dead:"
         yield f"  {asked.again(document['runId'], None)}"
+    if need["kind"] == "fact" and need["subject"] == "fleet":
+        inside = (asked.facts or {}).get("fleet") is not None and asked.facts_file is not None
+        there = f"take fleet out of {plain(asked.facts_file)}, and " if inside else ""
+        yield "Count it again:"
+        yield f"  {asked.line('guard', '--all', '--fleet-output', 'fleet.json')}"
+        yield f"then {there}ask with --fleet fleet.json."
     if need["kind"] == "owner" and document["verdict"] == "wait":
         yield from _other_waits(document)
     if need["kind"] == "outcome":

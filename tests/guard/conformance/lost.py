@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from journals import Journal, at, declares, digest
-from questions import KEYED, facts, request, started
+from questions import KEYED, PAY, facts, request, started
 
 from conformance.case import Case
 from safepoint.core.digest import digest_bytes
@@ -34,6 +34,7 @@ def cases() -> Iterator[Case]:
     yield from artifacts()
     yield from results()
     yield from answers()
+    yield from of_its_own_age()
     yield from settings()
 
 
@@ -166,6 +167,68 @@ def answers() -> Iterator[Case]:
         ["SP718"],
         request=request("roll_back"),
     )
+
+
+def of_its_own_age() -> Iterator[Case]:
+    old = {"observedAt": at(3)}
+    yield Case(
+        "artifact-vouched-for-long-ago",
+        "Somebody saw the artifact there, longer ago than facts may be.",
+        started(artifactRefs=[{**REFERENCE, "uri": "https://files.example.org/plan.md"}]),
+        "reconcile",
+        ["SP793"],
+        now=2000,
+        facts=facts(1990, artifacts={"plan": {"state": "present", **old}}),
+    )
+    journal = started().add(
+        "approval",
+        3,
+        approvalId="ap-1",
+        actionId="send",
+        event="requested",
+        contentDigest=digest("f"),
+        expiresAt=at(9000),
+    )
+    yield Case(
+        "approval-granted-elsewhere-long-ago",
+        "A yes outside the journal is as old as its observation, and nobody said it here.",
+        journal,
+        "wait",
+        ["SP780"],
+        now=2000,
+        facts=facts(1990, approvals={"ap-1": {"state": "granted", **old}}),
+    )
+    yield Case(
+        "approval-pending-for-other-content",
+        "No answer to this question could help: something else would be sent.",
+        journal_of_other_content(),
+        "hand_over",
+        ["SP761", "SP783"],
+    )
+    yield Case(
+        "retry-the-next-step",
+        "A step is to be tried again, and it is not said which: the first of the next ones.",
+        started(),
+        "resume",
+        ["SP799"],
+        request=request("retry_step"),
+    )
+    yield Case(
+        "asked-to-stop-while-undoing",
+        "Somebody asked it to stop in the middle of a roll-back, which is finished first.",
+        started()
+        .ledger(3, "attempting", "pay", declares=PAY)
+        .ledger(4, "committed", "pay")
+        .ledger(5, "compensating", "pay")
+        .add("run", 6, status="cancelRequested"),
+        "compensate",
+        ["SP741", "SP741"],
+    )
+
+
+def journal_of_other_content() -> Journal:
+    about = {"approvalId": "ap-1", "actionId": "send", "contentDigest": digest("a"), "expiresAt": at(9000)}
+    return started().add("approval", 3, event="requested", **about).ledger(4, "planned")
 
 
 def settings() -> Iterator[Case]:

@@ -39,6 +39,8 @@ def judge(case: Case, opinion: Opinion) -> None:
     if not stopped:
         return
     evidence = run.cancel_requested or ended
+    if case.undoing and run.cancel_requested and case.to_undo:
+        return  # stopping in the middle of a roll-back would leave half of it
     if case.open_effects:
         probes = [a for a in case.open_effects if case.can_probe(a) and case.probe(a) is None]
         opinion.say(
@@ -50,7 +52,13 @@ def judge(case: Case, opinion: Opinion) -> None:
             pointer="/status",
         )
         for action in case.open_effects:
-            opinion.need("outcome", action.action_id, "settle this effect with evidence of what became of it")
+            if action.open_attempts or action.status == "prepared":
+                message = "settle this effect with evidence of what became of it"
+                opinion.need("outcome", action.action_id, message)
+            else:
+                opinion.need(
+                    "human", action.action_id, "undo it by hand, and record what became of its compensation"
+                )
     elif run.status == "completed":
         opinion.say(
             "SP710",
@@ -60,8 +68,6 @@ def judge(case: Case, opinion: Opinion) -> None:
             pointer="/status",
             decisive=True,
         )
-    elif case.undoing and run.cancel_requested and case.to_undo:
-        return  # stopping in the middle of a roll-back would leave half of it
     else:
         opinion.say(
             "SP714" if run.cancel_requested else "SP711",

@@ -130,10 +130,22 @@ def _approval(case: Case, opinion: Opinion, subject: str, approval: Approval) ->
 
 def _event(case: Case, approval: Approval) -> str:
     """What became of the question: the journal's word; a fact's where it refuses, or the journal has no answer."""
-    said = (case.facts.part("approvals").get(approval.approval_id) or {}).get("state")
+    said = _said(case, approval.approval_id)
     if said in {"rejected", "revoked", "expired"} or (said == "granted" and approval.event == "requested"):
         return str(said)
     return approval.event
+
+
+def _said(case: Case, approval_id: str) -> str | None:
+    """What a fact says of an approval; an old yes says nothing any more, an old no is still one."""
+    fact = case.facts.part("approvals").get(approval_id) or {}
+    state: str | None = fact.get("state")
+    return None if state in {"granted", "pending"} and case.stale(_observed(fact)) else state
+
+
+def _observed(fact: Mapping[str, Any]) -> int | None:
+    """When an entry of the facts was observed; None: with the rest of them."""
+    return parse_time(fact["observedAt"]) if fact.get("observedAt") else None
 
 
 def _lapsed(case: Case, approval: Approval) -> bool:
@@ -141,19 +153,29 @@ def _lapsed(case: Case, approval: Approval) -> bool:
 
 
 def _pending(case: Case, approval: Approval) -> bool:
-    return _event(case, approval) == "requested" and not _lapsed(case, approval)
+    """Whether a yes could still come that counts."""
+    waits = _event(case, approval) == "requested" and not _lapsed(case, approval)
+    return waits and not _for_other_content(case, approval)
+
+
+def _for_other_content(case: Case, approval: Approval) -> bool:
+    action = case.run.actions.get(approval.action_id or "")
+    bound = approval.content_digest
+    return action is not None and bound is not None and action.fingerprint != bound
 
 
 def _refused(case: Case, approval: Approval) -> tuple[str, str] | None:
     """Why an answered question gives no leave: its code and the words for it; None where it does."""
     event = _event(case, approval)
-    action = case.run.actions.get(approval.action_id or "")
     if event in {"rejected", "revoked"}:
         return "SP781", f"was {event}"
     if event == "expired" or (_lapsed(case, approval) and event in {"requested", "granted"}):
         return "SP782", "was never answered and has expired" if event == "requested" else "has expired"
-    if action and approval.content_digest is not None and action.fingerprint != approval.content_digest:
-        return "SP783", "was given for another content than the ledger records"
+    if _for_other_content(case, approval):
+        return (
+            "SP783",
+            f"{'is' if event == 'requested' else 'was given'} for another content than the ledger records",
+        )
     asked = approval.asked.value.get("actor")
     if asked is not None and approval.event in {"granted", "consumed"} and approval.granted_by != asked:
         return "SP795", "was granted by somebody else than was asked"
@@ -217,7 +239,7 @@ def _external(
 def _granted(case: Case, opinion: Opinion, condition: Precondition, checkpoint: Record, pointer: str) -> None:
     subject = str(condition.get("subject"))
     approval = case.run.approvals.get(subject)
-    said = (case.facts.part("approvals").get(subject) or {}).get("state")
+    said = _said(case, subject)
     if approval is None and said is None:
         _unknown(
             opinion,
@@ -243,8 +265,10 @@ def _granted(case: Case, opinion: Opinion, condition: Precondition, checkpoint: 
 def _status(case: Case, artifact_id: str) -> str:
     """``present``, ``missing``, ``damaged`` or ``unknown``: the store's word, else a fact's."""
     found = case.artifacts.get(artifact_id, "unknown")
-    said = (case.facts.part("artifacts").get(artifact_id) or {}).get("state")
-    return str(said) if found == "unknown" and said else found
+    fact = case.facts.part("artifacts").get(artifact_id) or {}
+    said = fact.get("state")
+    old = said == "present" and case.stale(_observed(fact))
+    return str(said) if found == "unknown" and said and not old else found
 
 
 def _artifact(
