@@ -16,6 +16,7 @@ from safepoint.recorder import (
     IllegalRecord,
     RecordedRun,
     RecorderError,
+    ResumeRefused,
     StaleDecision,
     grant_approval,
     request_cancel,
@@ -227,3 +228,12 @@ def test_a_program_that_repeats_what_is_done_is_told_where_it_was_resumed(store:
     third.checkpoint("cp_02", state="s", step_name="pay")
     with pytest.raises(IllegalRecord, match="an id of its own"):
         third.checkpoint("cp_02", state="s", step_name="pay")
+
+
+def test_a_run_is_not_taken_over_while_the_breaker_of_its_fleet_is_open(store: Store, clock: Any) -> None:
+    start_run(store, "run-1", workflow="w", holder="w1", ttl_seconds=10, clock=clock).release()
+    seen = format_time(clock())
+    breaker = {"workflow": "w", "state": "open", "until": format_time(clock() + 600 * 10**9)}
+    with pytest.raises(ResumeRefused, match="SP751"):
+        resume_run(store, "run-1", holder="w2", fleet={"observedAt": seen, "breakers": [breaker]}, clock=clock)
+    resume_run(store, "run-1", holder="w2", fleet={"observedAt": seen, "breakers": []}, clock=clock)

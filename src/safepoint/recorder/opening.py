@@ -9,11 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from safepoint.core.digest import digest_value, encode_record
 from safepoint.core.kind import recognise
 from safepoint.core.strictjson import parse
+from safepoint.core.timestamp import parse_time
 from safepoint.core.version import CURRENT
 from safepoint.guard import Decision, evaluate, needed_artifacts
 from safepoint.model.journal import branch_begun_by
@@ -21,6 +23,7 @@ from safepoint.model.run import Run
 from safepoint.policy import parse_policy
 from safepoint.reader import gather_artifacts, load_run
 from safepoint.reader.documents import Document, load_document, load_documents
+from safepoint.reader.fleets import facts_of, load_fleet, with_fleet
 from safepoint.recorder.cause import cause_of
 from safepoint.recorder.episode import Episode, RecoveryLog, supersede
 from safepoint.recorder.errors import (
@@ -128,6 +131,7 @@ def resume_run(
     facts: Document | None = None,
     policy: Document | None = None,
     request: Document | None = None,
+    fleet: Document | None = None,
     failure_signature: str | None = None,
     failure_of: str | None = None,
     failure_evidence: str | None = None,
@@ -150,6 +154,7 @@ def resume_run(
         facts: a facts document, or its path or URL: what is true in the world now.
         policy: a policy document, or its path or URL; None: the defaults.
         request: a request document, or its path or URL; None: continue from the newest checkpoint.
+        fleet: how the fleet fares, as ``safepoint guard --all --fleet-output`` writes it, or its path or URL.
         failure_signature: what makes two failures the same; None: a digest of step and error class.
         failure_of: what failed before: ``step``, ``recovery`` or ``infrastructure``; None: what the records show.
         failure_evidence: where the evidence for that can be looked up. The infrastructure is only blamed with some,
@@ -175,6 +180,10 @@ def resume_run(
     elsewhere = Elsewhere(allow_artifact_schemes, storage_options)
     opened = open_at(store)
     given = load_documents(run_id, facts=facts, policy=policy, request=request)
+    if fleet is not None:
+        state = load_fleet(fleet)
+        known_then = facts_of(run_id, given.facts, parse_time(state["observedAt"]))
+        given = replace(given, facts=with_fleet(known_then, state))
     run = load_run(opened, run_id).run
     if run is None:
         raise AbsentError(opened.url, f"there are no records of a run {run_id}", run_prefix(run_id))

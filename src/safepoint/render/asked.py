@@ -111,6 +111,10 @@ class Asked:
         kept = [word for pair in pairs if pair[0] not in _WISHES for word in pair]
         return self.command("guard", run_id, *kept, *wishes, *self.files)
 
+    def option(self, name: str) -> str | None:
+        """What the option of that name was given, among `options`."""
+        return dict(zip(self.options[::2], self.options[1::2], strict=False)).get(name)
+
     def resolve(self, run_id: str, action_id: str, outcome: str | None = None) -> str:
         """The line that records what became of an effect."""
         possible = self.possible(action_id)

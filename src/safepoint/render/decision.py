@@ -239,7 +239,7 @@ def _call(
     facts = [*asked.more_facts, asked.facts_file] if asked.more_facts else asked.facts_file
     files: dict[str, Any] = {"facts": facts, "policy": asked.policy_file}
     if with_request:
-        files["request"] = asked.request
+        files |= {"request": asked.request, "fleet": asked.option("--fleet")}
     given = {name: value for name, value in files.items() if value is not None}
     first = ", ".join([asked.opened, *(plain(repr(str(name))) for name in names)])
     yield f"  {function}({first},"

@@ -229,8 +229,7 @@ def _other_description(_document: Mapping[str, Any], _reason: Reason, asked: Ask
 
 
 def _anchor(asked: Asked) -> str | None:
-    pairs = dict(zip(asked.options[::2], asked.options[1::2], strict=False))
-    return pairs.get("--anchor")
+    return asked.option("--anchor")
 
 
 def _set_aside(document: Mapping[str, Any], _reason: Reason, asked: Asked) -> Iterator[str]:
