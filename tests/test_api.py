@@ -150,7 +150,7 @@ def test_a_folder_of_stores_is_no_store(tmp_path: Path) -> None:
     for name in ("one", "two"):
         shutil.copytree(STORE, tmp_path / name)
         (tmp_path / name / "safepoint.json").write_text("{}")
-    with pytest.raises(SeveralStoresError, match="it holds 2") as several:
+    with pytest.raises(SeveralStoresError, match="it holds at least 2") as several:
         safepoint.guard(tmp_path, "run-1")
     assert several.value.stores == (f"{tmp_path}/one", f"{tmp_path}/two")
     with pytest.raises(SeveralStoresError):
@@ -195,7 +195,7 @@ def test_guard_refuses_documents_that_are_not_sound(
 
 
 def test_an_unknown_run_names_its_neighbours() -> None:
-    with pytest.raises(safepoint.UnknownRunError, match="did you mean run-1") as unknown:
+    with pytest.raises(safepoint.UnknownRunError, match="did you mean 'run-1'") as unknown:
         safepoint.guard(STORE, "run-2")
     assert unknown.value.near == ("run-1",)
 

@@ -258,3 +258,13 @@ def test_every_answer_needs_a_run_and_a_name(name: str, run: Run, crashed: Path)
     without = run(name, crashed, "--by", "ann", *extra)
     assert without.exit_code == 2
     assert f"  safepoint {name} {crashed} --run {RUN} " in without.stderr
+
+
+def test_a_dry_run_of_an_end_says_what_has_to_be_settled_first(run: Run, crashed: Path, dead: str) -> None:
+    result = run("cancel", crashed, *ANN, "--facts", dead, "--dry-run")
+    assert result.exit_code == 1
+    assert [json.loads(line)["status"] for line in result.stdout.splitlines()] == ["cancelRequested"]
+    assert "it would not be ended: say first what became of notify_1:\n  safepoint resolve" in result.stderr
+    last = result.stderr.partition("and then end it:\n")[2].splitlines()[0]
+    assert last.startswith("  safepoint cancel")
+    assert "--dry-run" not in last

@@ -24,6 +24,16 @@ def test_a_yes_lets_the_run_go_on(run: Run, tmp_path: Path) -> None:
     sound(run, store)
 
 
+def test_where_only_an_answer_is_waited_for_to_answer_comes_first(run: Run, waiting: Path) -> None:
+    shown = run("guard", waiting, "--run", "run_123", "--now", "2026-05-07T10:05:00Z").stdout
+    assert shown.startswith("wait: ")
+    first, _, second = shown.partition("what to do next\n")[2].partition("  2. ")
+    assert "safepoint approve" in first
+    assert "safepoint reject" in first
+    assert second.startswith("Else ask again in ")
+    assert "  3. " not in second
+
+
 def test_the_one_question_that_waits_need_not_be_named_and_several_are_listed(
     run: Run, tmp_path: Path
 ) -> None:

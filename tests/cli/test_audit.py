@@ -158,7 +158,7 @@ def test_a_store_that_is_not_there_and_a_run_that_is_not_in_it(run: Run, sound: 
     assert run("audit", tmp_path / "nowhere").exit_code == 3
     result = run("audit", sound, "--run", "run-2")
     assert result.exit_code == 3
-    assert "did you mean run-1?" in result.stderr
+    assert "did you mean 'run-1'?" in result.stderr
 
 
 def test_a_folder_of_stores_lists_the_command_for_each(run: Run, tmp_path: Path, policy: Path) -> None:

@@ -146,7 +146,7 @@ def test_a_missing_document_cannot_be_evaluated(run: Run, committed: Path) -> No
 def test_an_unknown_run_names_those_that_look_like_it(run: Run, committed: Path) -> None:
     result = run("guard", committed, "--run", "run_132")
     assert (result.exit_code, result.stdout) == (3, "")
-    assert "did you mean run_123?" in result.stderr
+    assert "did you mean 'run_123'?" in result.stderr
 
 
 def test_an_unreadable_store_is_no_verdict(run: Run, tmp_path: Path) -> None:

@@ -34,18 +34,23 @@ def test_the_text_is_a_line_for_each_run_and_what_they_come_to(run: Run, store: 
     assert result.exit_code == 1
     assert (
         result.stdout
-        == """\
+        == f"""\
 run    state        verdict    not before            why
 doubt  interrupted  hand_over                        SP766 unknowable
 fresh  interrupted  resume                           run 2
 live   running      wait       2026-05-07T10:10:12Z  SP721 lease-live
 over   completed    no_op                            SP710 completed
 
+look closer:  safepoint guard {store} --run doubt
+
 4 decisions: 1 resume, 1 wait, 1 hand_over, 1 no_op
+
+runs by reason
         1  SP710 completed
         1  SP721 lease-live
         1  SP766 unknowable
         1  SP799 nothing-against
+
 fleet: 0 recoveries for 4 starts in the last hour, 0 in the last ten minutes; 3 more may begin before the ratio holds \
 others up
 breakers: none is open

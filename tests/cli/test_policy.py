@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from safepoint.policy import Policy
+from safepoint.policy import PER_ACTION, Policy
 from safepoint.render.policy import UNITS
 
 Run = Callable[..., Result]
@@ -92,6 +92,27 @@ def test_a_misspelt_setting_is_refused_with_its_line(run: Run, policy: Path) -> 
     assert (result.exit_code, result.stdout) == (3, "")
     assert f"{policy}:15:1: SP203" in result.stderr
     assert 'did you mean "attemptsInLife"? (at /workflows/publish/attemptInLife)' in result.stderr
+
+
+def test_a_table_of_an_unknown_name_is_refused_with_its_line(run: Run, policy: Path) -> None:
+    policy.write_text(TOML.replace("[workflows.publish]", "[workflow.publish]"))
+    result = run("policy", "show", "--policy", policy)
+    assert (
+        f'{policy}:14:1: SP203 member "workflow" is not known to v3; did you mean "workflows"?'
+        in result.stderr
+    )
+
+
+def test_a_setting_that_no_single_action_can_have_is_refused_with_those_that_it_can(
+    run: Run, policy: Path
+) -> None:
+    policy.write_text(TOML.replace("probesPerAction", "cooldownSeconds"))
+    result = run("policy", "show", "--policy", policy)
+    words = "is a setting, but none that a single action can have; those are: "
+    assert (
+        f'{policy}:12:1: SP203 member "cooldownSeconds" {words}{", ".join(sorted(PER_ACTION))}'
+        in result.stderr
+    )
 
 
 def test_a_run_needs_a_store_and_has_a_workflow_of_its_own(run: Run, committed: Path) -> None:

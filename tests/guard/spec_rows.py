@@ -119,7 +119,11 @@ ROWS: Mapping[str, Mapping[str, Mapping[str, str | None]]] = {
         "failed, retryable, attempts left / otherwise": {"failed-retryable": "SP768"},
         "failed for good": {"failed-for-good-undoable": "SP769", "failed-for-good": "SP769"},
         "attempting": {"attempt-under-way": "SP764"},
-        "in doubt / a probe's fact": {"probe-applied": "SP776"},
+        "in doubt, failed, prepared": {
+            "probe-applied": "SP776",
+            "failed-and-found-applied": "SP776",
+        },
+        "never attempted": {"planned-and-found-applied": "SP776"},
         "in doubt / a read": {"read-in-doubt": "SP762"},
         "in doubt / natural, and": {"natural-in-doubt": "SP762"},
         "in doubt / natural, otherwise": {

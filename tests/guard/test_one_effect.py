@@ -93,7 +93,9 @@ ANYTHING = tuple(PROBES)
 EXPECTED: list[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...], str, str]] = [
     # what is recorded, what a probe found, the owner, the tool, the verdict, what is done about the action
     ("nothing", ANYTHING, ("lapsed", "dead"), tuple(TOOLS), "resume", ""),
-    ("planned", ANYTHING, ("lapsed", "dead"), tuple(TOOLS), "resume", "run"),
+    ("planned", tuple({*PROBES} - {"landed"}), ("lapsed", "dead"), tuple(TOOLS), "resume", "run"),
+    ("planned", ("landed",), ("lapsed", "dead"), ("read",), "resume", "run"),
+    ("planned", ("landed",), ("lapsed", "dead"), tuple({*TOOLS} - {"read"}), "hand_over", "handOver"),
     ("committed", ANYTHING, ("lapsed", "dead"), tuple(TOOLS), "resume", "skip"),
     ("attempting", ("landed",), ("lapsed", "dead"), tuple(TOOLS), "resume", "skip"),
     (

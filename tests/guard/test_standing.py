@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -118,7 +119,7 @@ def test_an_artifact_that_was_lost_since_makes_it_void() -> None:
     assert check(decision, at(210, "present")).stands
     found = check(decision, at(210, "damaged"))
     assert differing(found) == {"judgement"}
-    assert found.differences[0].message == "it would now say hand_over"
+    assert found.differences[0].message == "it said resume, and would now say hand_over (SP787)"
 
 
 def test_where_nothing_ties_it_to_the_records_it_is_void() -> None:
@@ -135,3 +136,17 @@ def test_the_request_is_told_from_the_decision() -> None:
     assert "checkpointId" not in request_of(made())
     assert request_of(made(goal="roll_back"))["checkpointId"] == made()["checkpointId"]
     assert request_of(made(), named=True)["checkpointId"] == made()["checkpointId"]
+
+
+def test_what_was_decided_without_facts_is_not_told_to_give_them() -> None:
+    decision = made(verdict="give_up")
+    decision["basis"] = {**decision["basis"], "journal": {"sequence": None, "digest": None}}
+    found = check(decision, replace(judge(idle(), 210), head_sequence=None, head_digest=None))
+    assert differing(found) == {"judgement"}
+    assert "it said give_up, and would now say resume (SP799)" in [c.message for c in found.compared]
+
+
+def test_a_plan_that_changed_names_what_changed() -> None:
+    item = {"actionId": "send", "do": "run", "key": None, "reason": "SP761"}
+    found = check(made(plan=[item]), judge(idle(), 210))
+    assert [c.message for c in found.differences] == ["its plan would now be another, for send"]

@@ -43,10 +43,11 @@ def probe(result: str, seen: float, **members: Any) -> dict[str, Any]:
 
 def test_maps_are_merged_by_key_and_lists_are_united() -> None:
     one = facts(100, guardContext={"model": digest("a")}, knownSteps=["b", "a"], owners=[dead(1)])
-    other = facts(120, guardContext={"workflow": digest("b")}, knownSteps=["c", "a"], owners=[dead(2)])
+    other = facts(120, guardContext={"workflow": digest("b")}, knownSteps=["a", "b"], owners=[dead(2)])
     found = merged(one, other)
     assert found["guardContext"] == {"model": digest("a"), "workflow": digest("b")}
-    assert found["knownSteps"] == ["a", "b", "c"]
+    assert found["knownSteps"] == ["a", "b"]
+    assert "knownSteps" in refused(one, {**other, "knownSteps": ["a", "b", "c"]})
     assert [owner["leaseEpoch"] for owner in found["owners"]] == [1, 2]
 
 
@@ -145,6 +146,13 @@ def test_a_contradiction_names_both_files_both_places_and_the_newer(tmp_path: Pa
         in said
     )
     assert f"keep the newer one ({tmp_path}/b.json), and delete the other" in said
+
+
+def test_of_two_answers_of_one_time_none_is_called_newer() -> None:
+    for said in ({"probes": probe(result, 90)} for result in ("applied", "unknown")):
+        words = refused(facts(100, **said), facts(120, probes=probe("notApplied", 90)))
+        assert "newer" not in words
+        assert "both are of one time: find out which is true, and delete the other" in words
 
 
 def test_no_value_of_the_world_is_shown() -> None:

@@ -10,6 +10,7 @@ import pytest
 import safepoint
 from safepoint import rules
 from safepoint.core.digest import digest_value
+from safepoint.core.timestamp import SECOND
 from safepoint.model.run import Run
 from safepoint.reader import load_run
 from safepoint.recorder import (
@@ -101,6 +102,25 @@ def test_a_question_that_has_expired_is_not_granted(store: Store, clock: Any, ru
     clock.sleep(6)
     with pytest.raises(NotApproved, match="has expired"):
         grant_approval(store, run.run_id, "ask", actor="boss", clock=clock)
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "wished", "holds"), [(600, 86_400, 600), (600, 60, 60), (None, 60, 60)]
+)
+@pytest.mark.parametrize("named", [{"approval_id": "ask"}, {"action_id": "pay"}])
+def test_a_yes_holds_no_longer_than_its_question(
+    store: Store,
+    clock: Any,
+    run: RecordedRun,
+    named: dict[str, str],
+    asked_for: int | None,
+    wished: int,
+    holds: int,
+) -> None:
+    ask(store, clock, expires_seconds=asked_for)
+    approve(store, RUN, by="ann", expires_seconds=wished, **named, clock=clock)
+    assert sound(store).approvals["ask"].expires == pytest.approx(clock() + holds * SECOND, abs=SECOND)
+    run.complete()
 
 
 def test_gaps_are_refused_in_every_answer(store: Store, clock: Any, run: RecordedRun) -> None:

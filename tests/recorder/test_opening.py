@@ -51,6 +51,22 @@ def resume(store: Store, clock: Any, **options: Any) -> RecordedRun:
     return resume_run(store, RUN, **{"holder": "w2", "facts": dead(clock), **options}, clock=clock)
 
 
+def test_a_holder_that_is_still_to_be_filled_in_opens_nothing(store: Store, clock: Any) -> None:
+    gap = "FILL IN: who you are"
+    with pytest.raises(ValueError, match="holder is still 'FILL IN"):
+        start_run(store, RUN, workflow="w", holder=gap, clock=clock)
+    assert not list(store.list())
+    start(store, clock)
+    with pytest.raises(ValueError, match="holder is still 'FILL IN"):
+        resume(store, clock, holder=gap)
+    with pytest.raises(ValueError, match="failure_evidence is still 'FILL IN"):
+        resume(store, clock, failure_of="infrastructure", failure_evidence=gap)
+    run = load_run(store, RUN).run
+    assert run is not None
+    assert [(r.epoch, r.kind) for r in run.records if r.kind == "lease"] == [(1, "lease")]
+    assert not run.recovery
+
+
 def test_a_store_may_be_named_by_its_path_and_documents_by_theirs(clock: Any, tmp_path: Path) -> None:
     where = tmp_path / "store"
     start_run(str(where), RUN, workflow="w", holder="w1", ttl_seconds=10, clock=clock)
@@ -235,5 +251,7 @@ def test_a_run_is_not_taken_over_while_the_breaker_of_its_fleet_is_open(store: S
     seen = format_time(clock())
     breaker = {"workflow": "w", "state": "open", "until": format_time(clock() + 600 * 10**9)}
     with pytest.raises(ResumeRefused, match="SP751"):
-        resume_run(store, "run-1", holder="w2", fleet={"observedAt": seen, "breakers": [breaker]}, clock=clock)
+        resume_run(
+            store, "run-1", holder="w2", fleet={"observedAt": seen, "breakers": [breaker]}, clock=clock
+        )
     resume_run(store, "run-1", holder="w2", fleet={"observedAt": seen, "breakers": []}, clock=clock)

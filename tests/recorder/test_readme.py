@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from safepoint import guard
 from safepoint.reader import load_run
+from safepoint.recorder import reject
 from safepoint.store import open_store
 
 README = Path(__file__).parents[2] / "README.md"
@@ -54,7 +56,7 @@ def play(session: str, folder: Path) -> None:
 def test_the_readmes_program_survives_the_kill_that_the_readme_shows(tmp_path: Path) -> None:
     (program,) = blocks("python", "def open_run")
     (tmp_path / "publish.py").write_text(program, encoding="utf-8")
-    crash, recovery = blocks("shell-session")
+    crash, recovery = blocks("shell-session", "publish.py")
     play(crash, tmp_path)
     time.sleep(1)  # the death is noted in whole seconds, and proves nothing before the worker's last record
     (command,) = blocks("sh", "facts.json")
@@ -67,3 +69,29 @@ def test_the_readmes_program_survives_the_kill_that_the_readme_shows(tmp_path: P
         (1, "attempting"),
         (2, "committed"),
     ]
+
+
+def ask_for_the_bill(folder: Path) -> tuple[str, str]:
+    """The README's ``pay.py`` in `folder`, its session played up to the answer; what is left of the session."""
+    (program,) = blocks("python", "pay-1")
+    (folder / "pay.py").write_text(program, encoding="utf-8")
+    (session,) = blocks("shell-session", "pay.py")
+    before, approve, after = session.partition("$ safepoint approve")
+    play(before, folder)
+    return approve + after, str(folder / "my-bills")
+
+
+def test_the_readmes_question_waits_without_its_process_and_its_yes_is_spent_once(tmp_path: Path) -> None:
+    answered, store = ask_for_the_bill(tmp_path)
+    play(answered, tmp_path)
+    run = load_run(open_store(store), "bill-7").run
+    assert run is not None
+    assert run.status == "completed"
+    assert (run.approvals["ap-1"].event, run.approvals["ap-1"].action_id) == ("consumed", "pay-1")
+    assert run.actions["pay-1"].status == "committed"
+
+
+def test_the_readmes_question_refused_goes_to_a_human(tmp_path: Path) -> None:
+    _, store = ask_for_the_bill(tmp_path)
+    reject(store, "bill-7", by="bob", approval_id="ap-1")
+    assert guard(store, "bill-7").verdict == "hand_over"

@@ -294,7 +294,7 @@ def test_what_was_abandoned_has_no_result_to_take() -> None:
 def test_going_on_is_a_call_with_all_that_the_question_was_asked_with() -> None:
     request = {"recordType": "request", "schemaVersion": "v3", "goal": "retry_step"}
     asked = Asked("s", facts={}, facts_file="f.json", policy_file="p.toml", request=request)
-    call = text("resume", asked).partition("run = ")[2].partition("\n  2.")[0]
+    call = text("resume", asked).partition("run = ")[2].partition("\n\n")[0].partition("\n  2.")[0]
     assert "       from safepoint.recorder import resume_run\n" in text("resume", asked)
     given: dict[str, Any] = {}
     eval(call, {"resume_run": lambda *names, **options: given.update(options, names=names)})

@@ -72,6 +72,11 @@ LEASE = {"event": "claimed", "purpose": "run", "holder": "w", "ttlSeconds": 60}
             "approval ap for a: granted by ann, until 2026-05-08T00:00:00Z",
         ),
         (
+            "approval",
+            {"approvalId": "ap", "actionId": "a", "event": "requested", "actor": "ann"},
+            "approval ap for a: requested of ann",
+        ),
+        (
             "evidence",
             {"actionId": "a", "attemptNumber": 1, "result": "applied", "kind": "human", "by": "ann"},
             "a: seen to have happened (evidence human by ann)",

@@ -104,3 +104,12 @@ def test_counts_agree_with_their_noun() -> None:
 )
 def test_a_command_to_copy_is_quoted(argument: str, quoted: str) -> None:
     assert quote(argument) == quoted
+
+
+def test_prose_is_cut_between_words_and_stays_one_line_on_a_pipe() -> None:
+    words = "one two-three " * 8
+    assert Screen().prose(words, "- ") == [f"- {words}"]
+    lines = Screen(width=40).prose(words, "- ")
+    assert max(map(len, lines)) <= 40
+    assert [line[:2] for line in lines] == ["- ", *["  "] * (len(lines) - 1)]
+    assert " ".join(line.strip("- ") for line in lines).split() == words.split()

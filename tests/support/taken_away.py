@@ -102,6 +102,10 @@ def _refuses(question: Question, name: str, value: Any) -> bool:
         return not question.ordered or any(owner["state"] == "alive" for owner in value)
     if name == "approvals":
         return any(said["state"] in REFUSALS for said in value.values())
+    if name == "probes":
+        # a probe that found what the ledger knows no attempt of: something is not recorded
+        attempted = {v["actionId"] for v in question.journal.values if v.get("status") == "attempting"}
+        return any(said["result"] == "applied" and action not in attempted for action, said in value.items())
     if name == "heads":
         return not question.ordered or bool(value != newest(question.journal))
     if name == "knownSteps":

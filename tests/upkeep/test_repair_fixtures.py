@@ -19,7 +19,8 @@ CASES = [
     path.parent
     for folder in ("bad", "hostile", "warn", "good", "near", "guard")
     for path in sorted((FIXTURES / folder).rglob("expect.json"))
-    if path.parent.name not in {"store-of-a-newer-version", "store-with-an-unknown-feature"}  # which it refuses
+    if path.parent.name
+    not in {"store-of-a-newer-version", "store-with-an-unknown-feature"}  # which it refuses
 ]
 REMADE = {"artifact-damaged-by-its-digest", "artifact-damaged-in-its-own-place"}
 """Once the damaged bytes are set aside, their place is free for the step that makes them again."""

@@ -30,6 +30,8 @@ def answerable(judged: api.Judgement) -> dict[str, Any]:
         "checkpoints": tuple(name for name in dict.fromkeys(others) if name != decision.checkpoint_id),
         "steps": tuple(start.value.get("nextSteps") or ()) if start else (),
         "writable": writable,
+        "claimable": run.claimable,
+        "stopping": run.cancel_requested is not None,
         "endable": writable and run.status in {"started", "failed"},
         "elsewhere": decision.goal == "roll_back" or decision.checkpoint_id not in {None, newest},
     }

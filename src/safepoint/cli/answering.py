@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -202,9 +202,9 @@ def _remedy(ctx: click.Context, run_id: str, refused: ResolutionRefused, asked: 
         yield same_again(ctx) if asked.facts_file else f"{same_again(ctx)} --facts {file}"
 
 
-def same_again(ctx: click.Context) -> str:
-    """The same command, to be copied."""
-    words = (ctx.params["store"], *given_options(ctx))
+def same_again(ctx: click.Context, *, leave_out: Collection[str] = ()) -> str:
+    """The same command, to be copied, but for the options of those names."""
+    words = (ctx.params["store"], *given_options(ctx, leave_out=leave_out))
     return " ".join(["  safepoint", str(ctx.info_name), *map(quote, words)])
 
 
@@ -229,3 +229,6 @@ def say(
     if dry_run:
         count = f"{len(records)} record{'' if len(records) == 1 else 's'}"
         note(f"nothing was written; {count} would be, as printed but for nonce and times")
+        # standard output holds the records to the letter, and nothing else
+        if lines:
+            note("\n".join(lines))

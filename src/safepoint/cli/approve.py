@@ -50,7 +50,8 @@ from safepoint.recorder import approve
 @click.option(
     "--expires",
     metavar="DURATION",
-    help="For how long the yes holds, such as 45min, 12h or 7d; default: as the question says, a new one for 24h.",
+    help="For how long the yes holds, such as 45min, 12h or 7d, but never longer than the question; "
+    "default: as the question says, a new one for 24h.",
 )
 @click.option(
     "--content-digest",

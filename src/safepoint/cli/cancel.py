@@ -90,7 +90,7 @@ def command(
         asked,
         dry_run=dry_run,
         output_format=output_format,
-        lines=[*_left(ctx, named, done, asked)],
+        lines=[*_left(ctx, named, done, asked, dry_run=dry_run)],
         ended=done.ended,
         unsettled=list(done.unsettled),
         toUndo=list(done.to_undo),
@@ -100,28 +100,32 @@ def command(
     ctx.exit(0 if done.ended or not (done.unsettled or done.to_undo) else 1)
 
 
-def _left(ctx: click.Context, run_id: str, done: Ending, asked: Asked) -> Iterator[str]:
+def _left(ctx: click.Context, run_id: str, done: Ending, asked: Asked, *, dry_run: bool) -> Iterator[str]:
     """What is left to do."""
+    not_ended = "it would not be ended" if dry_run else "not ended"
+    again = same_again(ctx, leave_out={"dry_run"})
     if done.ended and not done.written:
         yield "nothing to do: the run is cancelled already"
     if done.alive:
         codes = ", ".join(dict.fromkeys(reason.code for reason in done.alive))
         until = "" if done.lapses_at is None else f" until {short(format_time(done.lapses_at), up=True)}"
         yield f"its worker may live{until} ({codes}): it stops and ends the run itself; if it does not, then ask again:"
-        yield same_again(ctx)
+        yield again
     if done.unsettled:
-        yield f"not ended: say first what became of {plain(', '.join(done.unsettled))}:"
+        yield f"{not_ended}: say first what became of {plain(', '.join(done.unsettled))}:"
         said = replace(asked, outcomes=done.unsettled)
         for action, possible in done.unsettled.items():
             undo = asked.command("guard", run_id, "--goal", "unwind")
             yield f"  {said.resolve(run_id, action) if possible else undo}"
         yield "and then end it:"
-        yield same_again(ctx)
+        yield again
     if done.to_undo:
-        yield f"not ended: a roll-back has begun, and has still to undo {plain(', '.join(done.to_undo))}; how:"
+        yield f"{not_ended}: a roll-back has begun, and has still to undo {plain(', '.join(done.to_undo))}; how:"
         yield f"  {asked.command('guard', run_id, '--goal', 'unwind')}"
     for approval in done.asked:
         yield f"{plain(approval)} is still asked for, which keeps prune from the run; take the question back:"
         yield f"  {asked.command('reject', run_id, '--approval', approval, '--by', 'FILL IN: you')}"
+    if dry_run and done.ended:
+        return
     yield "now ask the guard:" if done.ended else "what the guard says:"
     yield f"  {asked.again(run_id, asked.facts_file)}"

@@ -123,7 +123,7 @@ def one_store(ctx: click.Context) -> Iterator[None]:
     except SeveralStoresError as error:
         more = len(error.stores) - LISTED
         lines = [
-            f"{error.url} is no store, it holds {len(error.stores)}. Name one of them:",
+            f"{error.url} is no store, it holds at least {len(error.stores)}. Name one of them:",
             *(_line(ctx, store, *given_options(ctx)) for store in error.stores[:LISTED]),
             *([f"  and {more} more"] if more > 0 else []),
         ]

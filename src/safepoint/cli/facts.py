@@ -36,7 +36,7 @@ from safepoint.guard import still_true, supposing_dead, unproven_owners
 from safepoint.reader.merging import load_facts
 from safepoint.render.asked import Asked
 from safepoint.render.decision import VERDICTS
-from safepoint.render.template import facts_can_answer, template
+from safepoint.render.template import facts_are_idle, facts_can_answer, template
 from safepoint.render.terminal import plain, to_json
 from safepoint.store.elsewhere import Elsewhere
 
@@ -185,7 +185,7 @@ def _needed(
         base = supposing_dead(None, judged.run, (), now) | {"owners": [], **kept}
         judged, known = api.judge(opened, run_id, facts=base, **question), base
     first = judged.decision.document()
-    if first["verdict"] in {"no_op", "give_up"} or any(map(_for_a_human, first["reasons"])):
+    if first["verdict"] in {"no_op", "give_up"} or facts_are_idle(first, known):
         return _Needed(run_id, verdict, None, stale=False, replaces=(), pointless=True)
     documents = [first]
     owners = [need.subject for need in judged.decision.missing_evidence if need.kind == "owner"]
@@ -220,11 +220,6 @@ def _needed(
 
 _DEATH_COUNTS = frozenset({"SP765", "SP773", "SP775"})
 """Reasons to find out about an effect whose answer may rest on its worker's death."""
-
-
-def _for_a_human(reason: Mapping[str, Any]) -> bool:
-    """Whether it decides before any fact counts: something is broken, or nobody could claim the run."""
-    return reason["verdict"] == "hand_over" and reason["layer"] in {"integrity", "ownership"}
 
 
 def _said_already(found: Mapping[str, Any], known: Mapping[str, Any]) -> list[str]:

@@ -15,10 +15,21 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from safepoint import api
-from safepoint.cli.console import LOCATION, CannotEvaluate, note, one_store, screen, write
+from safepoint.cli.console import (
+    LOCATION,
+    CannotEvaluate,
+    given_options,
+    note,
+    one_store,
+    screen,
+    storage_words,
+    write,
+)
 from safepoint.cli.output import write_file
 from safepoint.core.timestamp import parse_time
 from safepoint.reader.fleets import facts_of, load_fleet, with_fleet
+from safepoint.reader.merging import load_facts
+from safepoint.render.asked import Asked
 from safepoint.render.decision import VERDICTS
 from safepoint.render.fleet import HEADINGS, fleet_text, row, summary_text
 from safepoint.render.overview import STATE_STYLES
@@ -181,7 +192,7 @@ def judge_all(
     )
     with one_store(ctx):
         if output_format == "text":
-            _as_text(judging)
+            _as_text(judging, lambda run_id: _closer(ctx, opened, run_id))
         else:
             (_as_json if output_format == "json" else _as_lines)(judging)
     if not judging.runs:
@@ -195,12 +206,32 @@ def judge_all(
     ctx.exit(3 if judging.unreadable else 1 if acts else 0)
 
 
-def _as_text(judging: Judging) -> None:
-    paper = screen()
+def _as_text(judging: Judging, closer: Callable[[str], str]) -> None:
+    paper, first = screen(), None
     while block := list(islice(judging, _ROWS)):
         write(paper.table(HEADINGS, [_row(judged) for judged in block], indent=""))
+        acts = (judged.run_id for judged in block if _acts(judged))
+        first = first or next(acts, None)
         write("\n")
+    if first is not None:
+        write(f"look closer:  {closer(first)}\n\n")
     write(_summary(judging, screen()))
+
+
+def _acts(judged: Judged) -> bool:
+    return judged.decision is not None and judged.decision.verdict in ACTION
+
+
+def _closer(ctx: click.Context, opened: api.Store, run_id: str) -> str:
+    """The command that tells of one run, with those of the facts that are about it."""
+    storage = ctx.params["storage"]
+    about = [
+        file for file in ctx.params["facts"] if (load_facts((file,), storage) or {}).get("runId") == run_id
+    ]
+    words = given_options(ctx, leave_out={*_TOGETHER, "every", "facts", "now", "output_format", "storage"})
+    facts = (word for file in about for word in ("--facts", file))
+    asked = Asked(opened.url, storage_words=tuple(storage_words(storage)))
+    return asked.command("guard", run_id, *words, *facts)
 
 
 def _row(judged: Judged) -> list[Any]:

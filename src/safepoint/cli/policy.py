@@ -13,6 +13,7 @@ import click
 
 from safepoint import api
 from safepoint.cli.asking import policy_option
+from safepoint.cli.completion import complete_runs
 from safepoint.cli.console import (
     LOCATION,
     Command,
@@ -20,7 +21,6 @@ from safepoint.cli.console import (
     named_run,
     note,
     one_store,
-    run_option,
     screen,
     storage_option,
     write,
@@ -52,7 +52,13 @@ def command() -> None:
     },
 )
 @click.argument("store", type=LOCATION, required=False)
-@run_option
+@click.option(
+    "--run",
+    "run_id",
+    metavar="RUN",
+    shell_complete=complete_runs,
+    help="Which run of STORE; must be given with STORE.",
+)
 @policy_option
 @click.option(
     "--workflow", metavar="NAME", help="With what this workflow overrides; with STORE the run's own."

@@ -12,10 +12,12 @@ from safepoint.core.timestamp import SECOND, parse_time
 from safepoint.guard.decision import GRAVITY, Missing, PlanItem, Reason
 from safepoint.model.action import Action, Declaration
 from safepoint.model.attempts import last_written
-from safepoint.model.journal import branch_begun_by
 from safepoint.model.record import Record
 from safepoint.model.run import Run
 from safepoint.policy import Policy
+
+FINDABLE = frozenset({"planned", "failed", "prepared", "abandoned"})
+"""Statuses of an action that is not in doubt, and that a probe may have found applied all the same."""
 
 Claims = Literal["enforced", "assumed", "impossible"]
 """What keeps two claims of one run apart where it lies: the storage, nothing but the user's word, or nothing."""
@@ -139,7 +141,7 @@ class Case:
         elsewhere = named is not None and (newest is None or newest.value["checkpointId"] != named)
         if not elsewhere and self.goal != "roll_back":
             return None
-        return branch_begun_by((self.run.ownership.epoch if self.run.ownership else 0) + 1)
+        return self.run.next_branch
 
     @property
     def caller_epoch(self) -> int | None:
@@ -206,6 +208,10 @@ class Case:
         """The fact about this action's probe, if there is one."""
         found: Mapping[str, Any] | None = self.facts.part("probes").get(action.action_id)
         return found
+
+    def found_applied(self, action: Action) -> bool:
+        """Whether a probe found the action applied."""
+        return (self.probe(action) or {}).get("result") == "applied"
 
     @property
     def reads_again(self) -> bool:

@@ -18,8 +18,7 @@ def in_doubt(case: Case, opinion: Opinion, action: Action) -> None:
     """Decide an action of which nobody can say whether it was applied."""
     declares = case.declares(action)
     backwards = case.undoing and action.compensates is None
-    probed = (case.probe(action) or {}).get("result")
-    if probed == "applied":
+    if case.found_applied(action):
         opinion.decide(
             action,
             "skip",

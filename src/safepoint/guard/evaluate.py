@@ -15,7 +15,7 @@ from typing import Any
 
 from safepoint.core.digest import digest_value
 from safepoint.guard.case import Anchored, Case, Claims, Opinion, ask
-from safepoint.guard.decision import GRAVITY, Decision, Missing, PlanItem, Reason
+from safepoint.guard.decision import GRAVITY, REMADE, Decision, Missing, PlanItem, Reason
 from safepoint.guard.layers import (
     budget,
     compatibility,
@@ -248,15 +248,16 @@ def _plan(case: Case, verdict: str, items: Sequence[PlanItem]) -> tuple[PlanItem
         return _undo_plan(case, items)
     if verdict != "resume" or case.checkpoint is None:
         return tuple(items)
-    steps = dict.fromkeys(case.checkpoint.value.get("nextSteps") or ())
-    if case.step_to_retry is not None:
-        steps = {case.step_to_retry: None}
-    by_step: dict[str, list[PlanItem]] = {step: [PlanItem("run", "SP761", step_name=step)] for step in steps}
-    earlier: list[PlanItem] = []
+    retried = case.step_to_retry
+    next_ones = (case.checkpoint.value.get("nextSteps") or ()) if retried is None else (retried,)
+    remade = {str(item.step_name): [item] for item in items if item.reason == REMADE}
+    by_step = {step: [PlanItem("run", "SP761", step_name=step)] for step in next_ones if step not in remade}
+    groups, earlier = remade | by_step, list[PlanItem]()
     for item in items:
-        step = case.run.actions[item.action_id].step_name if item.action_id else None
-        by_step.get(step or "", earlier).append(item)
-    return (*earlier, *(item for group in by_step.values() for item in group))
+        if item.action_id is not None:
+            groups.get(case.run.actions[item.action_id].step_name, earlier).append(item)
+    first, rest = ([item for group in part.values() for item in group] for part in (remade, by_step))
+    return (*first, *earlier, *rest)
 
 
 def _undo_plan(case: Case, items: Sequence[PlanItem]) -> tuple[PlanItem, ...]:

@@ -22,7 +22,7 @@ def step_of(case: Case, checkpoint: Record, artifact_id: str, status: str) -> st
         artifact_id: what it needs.
         status: what became of it: ``missing`` or ``damaged``.
     """
-    references = [r for r in checkpoint.value.get("artifactRefs") or () if r["artifactId"] == artifact_id]
+    references = _references(checkpoint, artifact_id)
     steps = {reference.get("producedBy") for reference in references}
     step = next(iter(steps), None)
     if len(steps) != 1 or step is None or status not in {"missing", "damaged"}:
@@ -55,16 +55,29 @@ def _only_reads(case: Case, step: str) -> bool:
 
 
 def _was_used(case: Case, artifact_id: str) -> bool:
-    """Whether an effect was begun once the artifact was there: made anew it may be another."""
-    named = [
-        record.sequence or 0
-        for record in (*case.run.checkpoints, *case.run.retracted)
-        if any(r["artifactId"] == artifact_id for r in record.value.get("artifactRefs") or ())
-    ]
-    first = min(named, default=0)
-    return any(
-        (attempt.opened.sequence or 0) > first
+    """Whether an effect, or a human's yes, may rest on what was in the artifact: made anew it may be another."""
+    checkpoints = sorted((*case.run.checkpoints, *case.run.retracted), key=lambda c: c.sequence or 0)
+    naming = [c for c in checkpoints if _references(c, artifact_id)]
+    first = naming[0].sequence or 0
+    # it was made at some time since the checkpoint before the first that names it
+    since = max((c.sequence or 0 for c in checkpoints if (c.sequence or 0) < first), default=0)
+    fixed = (
+        (record.sequence or 0) > since
         for action in case.run.actions.values()
-        if case.declares(action).effect != "read"
-        for attempt in action.attempts
+        if case.declares(action).effect != "read" and (action.attempts or action.fingerprint is not None)
+        for record in action.records
     )
+    shown = {
+        reference.get("digest") for checkpoint in naming for reference in _references(checkpoint, artifact_id)
+    }
+    named = {checkpoint.value["checkpointId"] for checkpoint in naming}
+    approved = (
+        approval.checkpoint_id in named or approval.content_digest in shown
+        for approval in case.run.approvals.values()
+        if approval.event in {"granted", "consumed"}
+    )
+    return any(fixed) or any(approved)
+
+
+def _references(checkpoint: Record, artifact_id: str) -> list[Mapping[str, Any]]:
+    return [r for r in checkpoint.value.get("artifactRefs") or () if r["artifactId"] == artifact_id]

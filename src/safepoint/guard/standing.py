@@ -120,7 +120,8 @@ def standing(decision: Mapping[str, Any], present: Decision, skew: int) -> Stand
             "without the facts the question is another: artifacts and other recoveries were not looked at",
         )
     )
-    if not any(c.outcome == "same" and c.what in {"journal", "judgement"} for c in compared):
+    tied = any(c.outcome == "same" and c.what in {"journal", "judgement"} for c in compared)
+    if not tied and not comparable:
         words = "nothing ties it to the records as they are now: give the facts that it was made with"
         compared.append(Comparison("basis", "differs", None, None, words))
     return Standing(decision, now, tuple(compared), present if comparable else None)
@@ -187,9 +188,15 @@ def _journal(basis: Mapping[str, Any], present: Decision) -> Iterator[Comparison
 
 def _given(what: str, decided: str | None, now: str | None) -> Comparison:
     if decided is not None and now is None:
-        words = f"it was made with {'an ' if what == 'anchor' else ''}{what}, and none were given now"
+        none = "none was" if what == "anchor" else "none were"
+        words = f"it was made with {'an ' if what == 'anchor' else ''}{what}, and {none} given now"
         return Comparison(what, "notCompared", decided, None, words)
-    words = "it was made without" if decided is None else "they are not those that it was made with"
+    one = what == "anchor"
+    words = (
+        f"it was made without {'an ' if one else ''}{what}, and {'one was' if one else 'some were'} given now"
+        if decided is None
+        else f"the {what} given now {'is not the one' if one else 'are not those'} that it was made with"
+    )
     return _equal(what, decided, now, words)
 
 
@@ -198,10 +205,23 @@ def _judgement(decision: Mapping[str, Any], present: Decision) -> Comparison:
     again = present.document()
     for name in ("verdict", "checkpointId", "plan"):
         if decision[name] != again[name]:
-            words = (
-                f"it would now say {again['verdict']}"
-                if name == "verdict"
-                else f"its {'checkpoint' if name == 'checkpointId' else name} would now be another"
-            )
+            words = _change(name, decision, present, again)
             return Comparison("judgement", "differs", str(decision["verdict"]), again["verdict"], words)
     return Comparison("judgement", "same", str(decision["verdict"]), again["verdict"], "")
+
+
+def _change(name: str, decision: Mapping[str, Any], present: Decision, again: Mapping[str, Any]) -> str:
+    """What became of a member of the decision, in words."""
+    if name == "verdict":
+        codes = dict.fromkeys(r.code for r in present.reasons if r.verdict == present.verdict)
+        return f"it said {decision['verdict']}, and would now say {again['verdict']} ({', '.join(codes)})"
+    if name == "checkpointId":
+        was, now = (value or "none" for value in (decision[name], again[name]))
+        return f"it went on from checkpoint {was}, and would now go on from {now}"
+    before, after = (
+        {item.get("actionId") or item.get("stepName"): item for item in plan}
+        for plan in (decision["plan"], again["plan"])
+    )
+    others = [str(subject) for subject in {**before, **after} if before.get(subject) != after.get(subject)]
+    where = f"for {', '.join(others)}" if others else "in its order"
+    return f"its plan would now be another, {where}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from safepoint.guard.case import Case
+from safepoint.guard.case import FINDABLE, Case
 from safepoint.model.action import Action
 
 
@@ -27,5 +27,6 @@ def can_undo(case: Case, action: Action) -> bool:
 
 
 def _found(case: Case, action: Action) -> bool:
-    """Whether an open action was applied after all."""
-    return action.open and (case.probe(action) or {}).get("result") == "applied"
+    """Whether an action that nobody recorded as done was applied after all."""
+    tried = bool(action.attempts) or action.open
+    return tried and (action.open or action.status in FINDABLE) and case.found_applied(action)

@@ -109,7 +109,9 @@ def check_decision(
     question |= {"now": moment_of(question.get("now"))}
     asks = request if request is not None else request_of(wanted)
     judged = judge(store, run_id or wanted["runId"], request=asks, **question)
-    if request is None and judged.decision.checkpoint_id != wanted["checkpointId"]:
+    # where the head is still the same, nothing but the question can have named another checkpoint
+    numbered = wanted["basis"]["journal"]["sequence"] is not None
+    if request is None and numbered and judged.decision.checkpoint_id != wanted["checkpointId"]:
         named = request_of(wanted, named=True)
         judged = judge(store, run_id or wanted["runId"], request=named, **question)
     return standing(wanted, judged.decision, judged.policy.skew)

@@ -72,13 +72,18 @@ def fold_approvals(records: Iterable[Record], faults: list[Fault]) -> dict[str, 
             action_id=asked.value.get("actionId") or (value.get("actionId") if event == "consumed" else None),
             checkpoint_id=asked.value.get("checkpointId"),
             content_digest=value.get("contentDigest") or (before.content_digest if before else None),
-            expires=parse_time(expires) if expires else (before.expires if before else None),
+            expires=_earlier(parse_time(expires) if expires else None, before.expires if before else None),
             branch=asked.value.get("branch"),
             granted_by=value.get("actor") if event == "granted" else (before.granted_by if before else None),
             asked=asked,
             record=record,
         )
     return approvals
+
+
+def _earlier(one: int | None, other: int | None) -> int | None:
+    """Whoever answers may shorten what the question allows, and never lengthen it."""
+    return min((time for time in (one, other) if time is not None), default=None)
 
 
 def _changed(before: Approval, value: Mapping[str, Any]) -> str | None:

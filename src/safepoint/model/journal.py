@@ -128,11 +128,6 @@ def _broken_links(chain: Sequence[Record]) -> Iterator[Fault]:
             yield Fault("SP303", message, "/previousDigest", place=record.place)
 
 
-def branch_begun_by(epoch: int) -> str:
-    """What a fork is called that the claim of `epoch` declares."""
-    return f"branch-{epoch}"
-
-
 @dataclass(frozen=True, slots=True)
 class Ownership:
     """Who may append: the newest lease and its owner's signs of life."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 
 from safepoint.core.fault import Fault
 from safepoint.model import checkpoints as checkpoint_chain
@@ -79,6 +80,16 @@ class Run:
     def forked_from(self) -> Record | None:
         """The checkpoint that `branch` began at."""
         return self.checkpoint(str(self.fork.value["forkFrom"]["checkpointId"])) if self.fork else None
+
+    @property
+    def next_branch(self) -> str:
+        """What a fork is called that the next claim declares: by its epoch, and never as a branch that there is."""
+        name = f"branch-{(self.ownership.epoch if self.ownership else 0) + 1}"
+        taken = {
+            record.value.get("branch") for record in self.records if record.kind in {"lease", "checkpoint"}
+        }
+        numbers = (f"{name}-{number}" for number in count(2))
+        return next(free for free in chain((name,), numbers) if free not in taken)
 
     @property
     def workflow(self) -> str | None:

@@ -24,7 +24,7 @@ _DATED = ("external", "artifacts", "approvals")
 _BY_KEY = frozenset({*_DATED, "guardContext", "outbox", "probes", "heads", "fleet", "requires"})
 """Members that are maps of facts, each for itself."""
 
-_UNITED = frozenset({("knownSteps",), ("requires", "read"), ("requires", "resume")})
+_UNITED = frozenset({("requires", "read"), ("requires", "resume")})
 """Lists whose order says nothing."""
 
 _SHOWN = frozenset({"result", "consistency", "state", "sequence", "ledgerComplete"})
@@ -114,6 +114,9 @@ def _dated(value: Mapping[str, Any]) -> dict[str, Any]:
             dated[name] = {subject: {**when, **entry} for subject, entry in value[name].items()}
     if "fleet" in value:
         dated["fleet"] = {**when, **value["fleet"]}
+    if "knownSteps" in value:
+        # What is not among them does not exist: two lists are one answer, or contradict each other.
+        dated["knownSteps"] = sorted(value["knownSteps"])
     if "owners" in value:
         dated["owners"] = [{**when, **owner} for owner in value["owners"]]
     return dated
@@ -146,7 +149,9 @@ class _Contradiction:
         times = [_observed(claim) for claim in (self.one, self.other)]
         if path[0] == "probes":
             more = ", and count both in its attempts" if _results(values) else ""
-            return f"keep the newer probe of the two{_which(self, times)}{more}"
+            if None in times or times[0] != times[1]:
+                return f"keep the newer probe of the two{_which(self, times)}{more}"
+            return f"both are of one time: find out which is true, and delete the other{more}"
         if None not in times and times[0] != times[1]:
             return f"keep the newer one{_which(self, times)}, and delete the other"
         return "find out which is true, and delete the other"

@@ -23,7 +23,7 @@ class SeveralStoresError(LookupError):
         self.stores = tuple(stores)
         """The stores in it, each as the caller may name it."""
         super().__init__(
-            f"{url} is no store, it holds {len(self.stores)}: {', '.join(self.stores)}; name one of them"
+            f"{url} is no store, it holds at least {len(self.stores)}: {', '.join(self.stores)}; name one of them"
         )
 
 
@@ -33,7 +33,7 @@ class UnknownRunError(LookupError):
     def __init__(self, store: str, run_id: str, near: Iterable[str] = ()) -> None:
         self.near = tuple(near)
         """Run ids of the store that look like it, the nearest first."""
-        hint = f"; did you mean {' or '.join(self.near)}?" if self.near else ""
+        hint = f"; did you mean {' or '.join(map(repr, self.near))}?" if self.near else ""
         super().__init__(f"{store}: no record of run {run_id!r}{hint}")
 
 

@@ -7,11 +7,13 @@ parser keeps no places; this only looks at lines of a text which that parser has
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from itertools import takewhile
 from typing import Any
 
 from safepoint.core.pointer import split
 
-_TABLE = re.compile(r"\s*\[\[?\s*(?P<name>[^\[\]#]+?)\s*\]\]?\s*(?:#.*)?$")
+_TABLE = re.compile(r"\s*\[(?P<array>\[?)\s*(?P<name>[^\[\]#]+?)\s*\]\]?\s*(?:#.*)?$")
 _PART = r"(?:[A-Za-z0-9_-]+|\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*')"
 _KEY = re.compile(rf"\s*(?P<name>{_PART}(?:\s*\.\s*{_PART})*)\s*=")
 
@@ -19,22 +21,38 @@ _KEY = re.compile(rf"\s*(?P<name>{_PART}(?:\s*\.\s*{_PART})*)\s*=")
 def line_of(text: str, pointer: str) -> int:
     """The line of the TOML `text`, from 1, on which the member begins that `pointer` leads to.
 
-    A member of an inline table or of an array is shown by the line on which that begins.
+    A member of an inline table or of an array in brackets is shown by the line on which that begins, a table without a
+    line of its own by its first member.
     """
-    wanted = [token for token in split(pointer) if not token.isdigit()]
+    wanted = split(pointer)
     table: list[str] = []
+    newest: dict[tuple[str, ...], int] = {}
     best, line = 0, 1
     for number, content in enumerate(text.splitlines(), 1):
         if found := _TABLE.match(content):
-            here = table = _parts(found["name"])
+            here = _indexed(_parts(found["name"]), newest)
+            if found["array"]:
+                newest[tuple(here)] = newest.get(tuple(here), -1) + 1
+                here.append(str(newest[tuple(here)]))
+            table = here
         elif found := _KEY.match(content):
             here = [*table, *_parts(found["name"])]
         else:
             continue
-        shared = len(here) if here == wanted[: len(here)] else 0
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(here, wanted, strict=False)))
         if shared > best:
             best, line = shared, number
     return line
+
+
+def _indexed(parts: list[str], newest: Mapping[tuple[str, ...], int]) -> list[str]:
+    """The way to a table, with the number of the newest entry behind each array of tables before the last part."""
+    way: list[str] = []
+    for part in parts:
+        if tuple(way) in newest:
+            way.append(str(newest[tuple(way)]))
+        way.append(part)
+    return way
 
 
 def _parts(name: str) -> list[str]:

@@ -40,6 +40,8 @@ class _Yes:
     content_digest: str | None
     actor: str | None
     """Who is asked; None: nobody in particular."""
+    expires: int | None = None
+    """Until when the question stands, in nanoseconds; None: for ever, or it is still to be asked."""
 
 
 def approve(
@@ -72,7 +74,8 @@ def approve(
         action_id: the action that waits for it.
         checkpoint_id: the checkpoint that does.
         reason: why, for other humans.
-        expires_seconds: for how long the yes holds; None: as the question says, and a new one for `HOLDS_FOR`.
+        expires_seconds: for how long the yes holds, but never longer than the question that it answers; None: as
+            the question says, and a new one for `HOLDS_FOR`.
         content_digest: digest of what the human saw; another one than the yes would be bound to is refused.
         roll_back_to: the yes is for a roll-back to this checkpoint, whose branch has not begun yet; the next claim of
             anybody makes it worthless.
@@ -122,6 +125,11 @@ def approve(
                 branch=seen.case.forks_to,
             )
             seconds = None
+        expires = None if seconds is None else journal.clock() + seconds * SECOND
+        if expires is not None and yes.expires is not None:
+            expires = min(
+                expires, yes.expires
+            )  # whoever asked has set a limit, and an answer does not lift it
         append_answer(
             journal,
             yes.approval_id,
@@ -129,7 +137,7 @@ def approve(
             by,
             reason=reason,
             content_digest=yes.content_digest,
-            expires_at=None if seconds is None else format_time(journal.clock() + seconds * SECOND),
+            expires_at=None if expires is None else format_time(expires),
         )
 
     # A yes that the guard would not take is not worth recording: somebody would rely on it.
@@ -248,6 +256,7 @@ def _answering(question: Approval, action: Action | None, saw: str | None) -> _Y
         subject=subject_of(question),
         content_digest=_same(bound, saw),
         actor=question.asked.value.get("actor"),
+        expires=question.expires,
     )
 
 

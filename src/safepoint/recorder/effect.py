@@ -170,7 +170,8 @@ class Effect(AbstractContextManager["Effect"]):
         action, permission = self._permission.action, self._permission
         if permission.answered():
             raise SettledMeanwhileError
-        self._journal.require_new_work()
+        if self._identity.get("compensates") is None:
+            self._journal.require_new_work()
         for attempt in self._plan.unsent(self._journal, action) if action else ():
             raise _RecordFirstError(partial(Settlement(self._journal, attempt.opened).unsent, "NotSent"))
         permission.require_attempt()

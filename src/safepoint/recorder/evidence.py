@@ -123,7 +123,8 @@ def resolve_action(
     lease = lease_of(seen, by)
     # Before anything is written: an answer that no record can hold must not cost an epoch.
     for members in (journal.claiming(lease), *answers):
-        journal.draft({"leaseEpoch": journal.next_epoch, **members})
+        record, _ = journal.draft({"leaseEpoch": journal.next_epoch, **members})
+        journal.judge(record)
     with journal.telling():
         journal.claim(lease, at=head + 1)
         try:
@@ -143,12 +144,12 @@ _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 def _may_end(action: Action, outcome: str) -> bool:
+    # The action's own status: where one attempt is known to be applied, an open one beside it is no doubt any more.
+    status = "inDoubt" if action.status == "attempting" else action.status
     if outcome == "committed":
         # Whoever gave up knowing, or was told that it did not happen, may still learn that it did.
-        return bool(
-            action.open_attempts or (action.attempts and action.status in {"prepared", "failed", "abandoned"})
-        )
-    return outcome in TRANSITIONS["inDoubt" if action.open_attempts else action.status]
+        return bool(action.attempts) and status in {"inDoubt", "prepared", "failed", "abandoned"}
+    return outcome in TRANSITIONS[status]
 
 
 def _resolvable(run: Run, action_id: str, outcome: str) -> Action:
@@ -161,9 +162,10 @@ def _resolvable(run: Run, action_id: str, outcome: str) -> Action:
         there = ", ".join(run.actions) or "none"
         raise RecorderError(f"run {run.run_id} holds no effect {action_id}; its effects are: {there}")
     if not _may_end(action, outcome):
-        raise IllegalRecord(
-            f"{action_id} is {action.status}{_said_by(action)}: there is no doubt to resolve as {outcome}"
-        )
+        why = f"there is no doubt to resolve as {outcome}"
+        if outcome == "cancelled" and action.status in {"attempting", "inDoubt"}:
+            why = "cancelled is for what was planned or has failed; say committed, failed or abandoned"
+        raise IllegalRecord(f"{action_id} is {action.status}{_said_by(action)}: {why}")
     return action
 
 

@@ -23,6 +23,7 @@ from safepoint.recorder.errors import (
     CancelRequested,
     Fenced,
     IllegalRecord,
+    InDoubt,
     PutAway,
     RecorderError,
     RunEnded,
@@ -55,7 +56,8 @@ class Journal(Log):
         """Sequence of the newest ledger record."""
         self.last_sign = 0
         """Time in nanoseconds of this owner's newest record or heartbeat."""
-        self.cancel_requested = False
+        self.wish_to_stop: Record | None = None
+        """The newest ``cancelRequested``."""
         self.branch: str | None = None
         self._resumed_behind: str | None = None
         self._resolving = False
@@ -148,7 +150,7 @@ class Journal(Log):
         if status == "started":
             self.started = self.started or record
         elif status == "cancelRequested":
-            self.cancel_requested = True
+            self.wish_to_stop = record
         else:
             self._ended = status
 
@@ -267,6 +269,25 @@ class Journal(Log):
         """Append a record that needs no owner: an approval, a wish to cancel."""
         return self.append(lambda: {**members, "leaseEpoch": 0})
 
+    @property
+    def undoing(self) -> bool:
+        """Whether something that was done has begun to be undone, or is."""
+        begun = {"compensating", "compensated", "compensationFailed"}
+        return any(action.status in begun for action in self.actions.values())
+
+    def cancelled(self) -> Mapping[str, Any]:
+        """A record that ends the run on request, by whoever asked.
+
+        Raises:
+            InDoubt: an effect is open.
+        """
+        if doubtful := [action.action_id for action in self.actions.values() if action.open]:
+            raise InDoubt(
+                f"run {self.run_id} cannot be cancelled while {', '.join(doubtful)} is open; settle it"
+            )
+        by = self.wish_to_stop.value.get("by") if self.wish_to_stop else None
+        return {"recordType": "run", "status": "cancelled", **({} if by is None else {"by": by})}
+
     def release(self) -> None:
         """Give the lease back, so that the next owner need not wait for it to lapse; writing ends here."""
         self.append_owned(lambda: {"recordType": "lease", "event": "released"})
@@ -286,10 +307,9 @@ class Journal(Log):
 
     def require_new_work(self) -> None:
         """Raise where nothing new may be attempted."""
-        if self.cancel_requested:
-            raise CancelRequested(
-                f"run {self.run_id}: somebody asked for it to stop; nothing new is attempted"
-            )
+        if self.wish_to_stop is not None:
+            by = self.wish_to_stop.value.get("by") or "somebody"
+            raise CancelRequested(f"run {self.run_id}: {by} asked for it to stop; nothing new is attempted")
 
 
 def require_claimable(run: Run) -> int:
@@ -301,6 +321,6 @@ def require_claimable(run: Run) -> int:
     if run.head.sequence is None or not run.claimable:
         raise RecorderError(
             f"run {run.run_id}: its journal is not kept as one object a record, so that nobody can claim it or add to "
-            "it; copy it to a new store first"
+            "it, and no copy changes that; decide by hand, and start a new run under a new id"
         )
     return run.head.sequence

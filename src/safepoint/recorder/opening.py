@@ -18,12 +18,12 @@ from safepoint.core.strictjson import parse
 from safepoint.core.timestamp import parse_time
 from safepoint.core.version import CURRENT
 from safepoint.guard import Decision, evaluate, needed_artifacts
-from safepoint.model.journal import branch_begun_by
 from safepoint.model.run import Run
 from safepoint.policy import parse_policy
 from safepoint.reader import gather_artifacts, load_run
 from safepoint.reader.documents import Document, load_document, load_documents
 from safepoint.reader.fleets import facts_of, load_fleet, with_fleet
+from safepoint.recorder.answering import require_filled_in
 from safepoint.recorder.cause import cause_of
 from safepoint.recorder.episode import Episode, RecoveryLog, supersede
 from safepoint.recorder.errors import (
@@ -80,8 +80,10 @@ def start_run(
         IllegalRecord: no reader would accept the run's first records; nothing was written.
         StaleDecision: another process took the run over before this one could claim it.
         InputRefusedError: the policy is not sound.
+        ValueError: `holder` is still to be filled in.
         StoreError: nothing was written.
     """
+    require_filled_in(holder=holder)
     opened = open_at(store)
     settings = parse_policy(load_document("policy", policy), workflow=workflow)
     optional = {
@@ -173,17 +175,18 @@ def resume_run(
         PutAway: the run was packed or deleted meanwhile; nothing may be done by this decision.
         InputRefusedError: facts, policy or request are not sound; nothing was judged by them.
         ValueError: one of `allow_artifact_schemes` is no scheme that could be read from; `failure_of` is none of the
-            three, or comes without the evidence that it needs.
+            three, or comes without the evidence that it needs; or a text is still to be filled in.
         AbsentError: the store holds no such run.
         StoreError: the store cannot be read or written.
     """
+    require_filled_in(holder=holder, failure_signature=failure_signature, failure_evidence=failure_evidence)
     elsewhere = Elsewhere(allow_artifact_schemes, storage_options)
     opened = open_at(store)
     given = load_documents(run_id, facts=facts, policy=policy, request=request)
     if fleet is not None:
-        state = load_fleet(fleet)
-        known_then = facts_of(run_id, given.facts, parse_time(state["observedAt"]))
-        given = replace(given, facts=with_fleet(known_then, state))
+        counted = load_fleet(fleet)
+        own = facts_of(run_id, given.facts, parse_time(counted["observedAt"]))
+        given = replace(given, facts=with_fleet(own, counted))
     run = load_run(opened, run_id).run
     if run is None:
         raise AbsentError(opened.url, f"there are no records of a run {run_id}", run_prefix(run_id))
@@ -225,7 +228,7 @@ def resume_run(
         "ttlSeconds": seconds,
         "episodeId": episode.episode_id,
         "authorization": digest,
-        **_branch(journal, decision),
+        **_branch(run, journal, decision),
     }
     # Before anything is written: a recovery that no reader accepts would stand in the way of the next one.
     log.draft(episode.record("detected", fromCheckpointId=decision.checkpoint_id))
@@ -260,14 +263,14 @@ def _require_valid(decision: Decision, now: int) -> None:
         raise StaleDecision(f"run {decision.run_id}: the decision is no longer valid; judge again")
 
 
-def _branch(journal: Journal, decision: Decision) -> dict[str, Any]:
+def _branch(run: Run, journal: Journal, decision: Decision) -> dict[str, Any]:
     """Where the new owner writes: on the same branch, or on one that forks from where the guard said to go on."""
     held = journal.checkpoint.value["checkpointId"] if journal.checkpoint else None
     if decision.checkpoint_id is not None and (
         decision.goal == "roll_back" or decision.checkpoint_id != held
     ):
         fork = {"checkpointId": decision.checkpoint_id}
-        return {"forkFrom": fork, "branch": branch_begun_by(journal.next_epoch)}
+        return {"forkFrom": fork, "branch": run.next_branch}
     return {} if journal.branch is None else {"branch": journal.branch}
 
 

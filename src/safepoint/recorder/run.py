@@ -20,7 +20,7 @@ from safepoint.recorder import approvals, artifacts
 from safepoint.recorder.declares import Declares
 from safepoint.recorder.effect import Calling, Effect, settle_unsent
 from safepoint.recorder.episode import Episode, RecoveryLog, close_rounds
-from safepoint.recorder.errors import IllegalRecord, InDoubt, RecorderError
+from safepoint.recorder.errors import CancelRequested, IllegalRecord, RecorderError
 from safepoint.recorder.journal import Journal
 from safepoint.recorder.permission import Permission, Plan
 from safepoint.recorder.settlement import describe, side_effect_status
@@ -32,7 +32,8 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
     """A run that this process owns; from `start_run` or `resume_run`. Its methods may be called from any thread.
 
     As a context manager it gives its lease back at the end of the block, so that another process need not wait for
-    the lease to lapse; an exception in the block also ends a recovery as a failed attempt.
+    the lease to lapse; an exception in the block also ends a recovery as a failed attempt. Where `CancelRequested`
+    leaves the block and nothing is open or half undone, the run is `cancelled` first.
     """
 
     def __init__(
@@ -83,7 +84,8 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
     def next_steps(self) -> tuple[str, ...]:
         """The steps behind the last checkpoint, and what makes its lost artifacts again; none in a run to be undone."""
         here = self.last_checkpoint or {}
-        return () if self._plan.unwinding else (*self._plan.remakes(here), *(here.get("nextSteps") or ()))
+        both = (*self._plan.remakes(here), *(here.get("nextSteps") or ()))
+        return () if self._plan.unwinding else tuple(dict.fromkeys(both))
 
     def checkpoint(
         self,
@@ -250,7 +252,8 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
         }
 
         def approve() -> None:
-            self._journal.require_new_work()
+            if compensates is None:
+                self._journal.require_new_work()
             if approval is not None:
                 approvals.consume(self._journal, approval, action_id=action_id, content_digest=fingerprint)
 
@@ -354,17 +357,9 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
         Raises:
             InDoubt: an effect is still open; nobody may call that cancelled.
         """
-
-        def build() -> Mapping[str, Any]:
-            if doubtful := [action.action_id for action in self._journal.actions.values() if action.open]:
-                raise InDoubt(
-                    f"run {self.run_id} cannot be cancelled while {', '.join(doubtful)} is open; settle it"
-                )
-            return {"recordType": "run", "status": "cancelled"}
-
         self._journal.read_on()
         settle_unsent(self._journal, self._plan)
-        self._journal.append_owned(build)
+        self._journal.append_owned(self._journal.cancelled)
         undo = [item.action_id for item in self._plan.items.values() if item.do == "compensate"]
         undone = all(self._journal.actions[str(name)].status == "compensated" for name in undo)
         if self._episode:
@@ -383,8 +378,13 @@ class RecordedRun(AbstractContextManager["RecordedRun"]):
     ) -> None:
         """Give the lease back, if it is still ours."""
         if error is not None and not isinstance(error, Exception):
-            # Something stops the process at an arbitrary point: what is in flight is left for the guard to judge.
-            return
+            return  # something stops the process at an arbitrary point: what is in flight is for the guard to judge
+        # Its own wish only: the exception may come out of another run's block inside this one.
+        stopped = isinstance(error, CancelRequested) and self._journal.wish_to_stop is not None
+        # What has begun to be undone is finished before the run is called cancelled.
+        if stopped and not self._plan.unwinding and not self._journal.undoing:
+            with suppress(RecorderError, StoreError):
+                self.cancelled()
         with suppress(RecorderError, StoreError):
             if error is not None and self._episode:
                 attempts = [a for action in self._journal.actions.values() for a in action.attempts]

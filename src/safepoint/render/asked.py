@@ -80,6 +80,10 @@ class Asked:
     """Whether an answer can be recorded in the run."""
     endable: bool = True
     """Whether a human may still end it."""
+    claimable: bool = True
+    """Whether the run's records lie so that somebody could claim it."""
+    stopping: bool = False
+    """Whether the run was asked to stop already."""
     elsewhere: bool = False
     """Whether it was asked from where no approval can be given beforehand: a checkpoint that begins a new branch."""
 
@@ -97,13 +101,24 @@ class Asked:
         """The line to copy that does something with the store."""
         return " ".join(["safepoint", name, *map(quote, (self.store, *more, *self.storage_words))])
 
-    def again(self, run_id: str, facts: str | None, policy: str | None = None) -> str:
-        """The line that asks the guard again, with the facts of that file, and with that policy or the same one."""
+    def again(self, run_id: str, facts: str | None, policy: str | None = None, *, fleet: bool = True) -> str:
+        """The line that asks the guard again, with the facts of that file, and with that policy or the same one.
+
+        Args:
+            run_id: the run.
+            facts: the facts file; None: without facts.
+            policy: the policy file; None: the same one.
+            fleet: whether the file that says how the fleet fares is named again.
+        """
         files = [("--policy", policy or self.policy_file)]
         if facts:
             files += [("--facts", file) for file in (*self.more_facts, facts)]
         given = (word for option, file in files if file for word in (option, file))
-        return self.command("guard", run_id, *self.options, *given)
+        options = list(self.options)
+        if not fleet and "--fleet" in options:
+            at = options.index("--fleet")
+            del options[at : at + 2]
+        return self.command("guard", run_id, *options, *given)
 
     def asking(self, run_id: str, *wishes: str) -> str:
         """The line that asks the guard something else of the same run."""

@@ -6,7 +6,6 @@ are needed to read it. The input is the document of ``--format json``.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -87,7 +86,7 @@ def _open(point: Mapping[str, Any], runs: int, screen: Screen) -> Iterator[str]:
     yield f"{screen.paint(head, style)} {screen.paint('(' + point['code'] + ' ' + point['name'] + ')', 'dim')}"
     for found in point["evidence"][:SHOWN]:
         about = f"run {plain(found['runId'])}: " if runs > 1 else ""
-        yield from _wrapped(f"{about}{plain(found['message'])}", "  - ", screen)
+        yield from screen.prose(f"{about}{plain(found['message'])}", "  - ")
         if found["url"]:
             pointer = f" at {plain(found['pointer'])}" if found["pointer"] else ""
             # never wrapped: a place that is cut in two cannot be clicked
@@ -97,17 +96,4 @@ def _open(point: Mapping[str, Any], runs: int, screen: Screen) -> Iterator[str]:
     if more:
         yield f"  - and {more:,} more"
     for remedy in point["remedies"]:
-        yield from _wrapped(plain(remedy), "  do: ", screen)
-
-
-def _wrapped(text: str, indent: str, screen: Screen) -> list[str]:
-    if screen.width is None:
-        return [f"{indent}{text}"]
-    return textwrap.wrap(
-        text,
-        max(screen.width, 40),
-        initial_indent=indent,
-        subsequent_indent=" " * len(indent),
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
+        yield from screen.prose(plain(remedy), "  do: ")

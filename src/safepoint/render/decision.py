@@ -18,11 +18,11 @@ from safepoint.render.overview import short, when
 from safepoint.render.plan import plan_text
 from safepoint.render.remedies import plain_lines
 from safepoint.render.settings import policy_to_fill_in
-from safepoint.render.template import facts_can_answer, facts_to_fill_in
+from safepoint.render.template import facts_are_idle, facts_can_answer, facts_to_fill_in
 from safepoint.render.terminal import Screen, plain
 
 VERDICTS: Mapping[str, tuple[str, str]] = {
-    "resume": ("bold green", "it may go on, by the plan below"),
+    "resume": ("bold green", "it may go on"),
     "wait": ("bold cyan", "not yet"),
     "reconcile": ("bold yellow", "find out what happened before anything runs"),
     "compensate": ("bold yellow", "undo what was done, and do not go forward"),
@@ -58,14 +58,16 @@ def _head(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
         if document["verdict"] == "wait" and document["notBefore"]
         else ""
     )
-    yield f"{screen.paint(document['verdict'], style)}: {words}{until}"
+    plan = ", by the plan below" if document["verdict"] == "resume" and document["plan"] else ""
+    yield f"{screen.paint(document['verdict'], style)}: {words}{until}{plan}"
     start = (
         f"from checkpoint {plain(document['checkpointId'])}"
         if document["checkpointId"]
         else "without a checkpoint"
     )
     about = f"run {plain(document['runId'])}, goal {document['goal']}, {start}"
-    yield screen.paint(f"{about}; judged as of {short(document['evaluatedAt'])}", "dim")
+    for line in screen.prose(f"{about}; judged as of {short(document['evaluatedAt'])}"):
+        yield screen.paint(line, "dim")
 
 
 def _why(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
@@ -83,7 +85,10 @@ def _why(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
         yield screen.paint(title, "bold")
         for reason in reasons:
             style = VERDICTS[reason["verdict"]][0] if reason["verdict"] == document["verdict"] else "dim"
-            yield f"  {screen.paint(reason['code'], style)} {reason['layer']}: {plain(reason['message'])}"
+            said = f"{reason['code']} {reason['layer']}: {plain(reason['message'])}"
+            first, *rest = screen.prose(said, "  ", " " * 8)
+            yield first.replace(reason["code"], screen.paint(reason["code"], style), 1)
+            yield from rest
             if reason["key"]:
                 pointer = f"#{plain(reason['pointer'])}" if reason["pointer"] else ""
                 yield screen.paint(f"        see {plain(reason['key'])}{pointer}", "dim")
@@ -93,8 +98,14 @@ def _next(document: Mapping[str, Any], asked: Asked, screen: Screen) -> Iterator
     yield ""
     yield screen.paint("what to do next", "bold")
     for number, (first, *rest) in enumerate(_steps(document, asked), 1):
-        yield f"  {number}. {first}"
-        yield from (f"     {line}" for line in rest)
+        yield from screen.prose(first, f"  {number}. ", _STEP)
+        for line in rest:
+            # what is to be copied is set in, and never cut in two
+            yield from [f"{_STEP}{line}"] if line.startswith("  ") else screen.prose(line, _STEP)
+
+
+_STEP = " " * 5
+"""Before each line of a step but its first."""
 
 
 def _steps(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
@@ -108,7 +119,12 @@ def _steps(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
         yield ["Nothing. What the run did, in order:", look]
         return
     if verdict == "wait":
-        yield from _wait(document, asked.again(run_id, asked.facts_file))
+        again = asked.again(run_id, asked.facts_file)
+        if _waits_for_an_answer(document, asked):
+            yield from _answers(document, asked)
+            yield from _wait(document, again, "Else ask again")
+            return
+        yield from _wait(document, again, "Leave it alone, and ask again")
     else:
         yield [_FIRST[verdict], look]
     if verdict != "give_up":  # what it misses would change nothing any more
@@ -125,33 +141,51 @@ _FIRST: Mapping[str, str] = {
 
 
 def _go_on(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
+    if not asked.claimable:
+        yield [remedies.alone(document)]
+        return
     head = document["basis"]["journal"]["sequence"]
-    place = f" as journal record {head + 1}; whoever loses that number asks again" if head else ""
+    place = f", as journal record {head + 1}; whoever loses that number asks again" if head else ""
     yield [
-        f"Claim the run with a lease record{place}.",
-        "In Python, this asks again and claims:",
+        f"Start the agent again: it calls resume_run, which asks this again and claims the run{place}.",
+        "By hand in Python:",
         *asked.imports,
         "  from safepoint.recorder import resume_run",
         *_call(
             "run = resume_run", asked, document["runId"], holder="FILL IN: who you are", with_request=True
         ),
     ]
-    yield ["Go on by the plan: skip what is done; replay or run what is not."]
+    if document["plan"]:
+        yield ["Go on by the plan: skip what is done; replay or run what is not."]
 
 
-def _wait(document: Mapping[str, Any], again: str) -> Iterator[list[str]]:
+def _waits_for_an_answer(document: Mapping[str, Any], asked: Asked) -> bool:
+    """Whether nothing but a human's answer is waited for, and one can be given at once."""
+    codes = {reason["code"] for reason in document["reasons"] if reason["verdict"] == "wait"}
+    subjects = [need["subject"] for need in document["missingEvidence"] if need["kind"] == "approval"]
+    pending = any(asked.questions[name].pending for name in subjects if name in asked.questions)
+    # at a gate that nobody was asked about, one command asks and answers
+    return (pending or "SP784" in codes) and asked.writable and codes <= _ANSWERED
+
+
+_ANSWERED = frozenset({"SP780", "SP784"})
+"""Waits that a human's answer ends."""
+
+
+def _wait(document: Mapping[str, Any], again: str, what: str) -> Iterator[list[str]]:
     until = document["notBefore"]
     if until:
         distance = when(until, parse_time(document["evaluatedAt"]))
-        yield [f"Leave it alone, and ask again {distance}, at {short(until, up=True)}:", f"  {again}"]
+        yield [f"{what} {distance}, at {short(until, up=True)}:", f"  {again}"]
     else:
-        yield ["Leave it alone, and ask again later:", f"  {again}"]
+        yield [f"{what} later:", f"  {again}"]
 
 
 def _answers(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
     """Who has to find out what, and how the guard learns of it."""
-    run_id, missing = document["runId"], document["missingEvidence"]
+    run_id, missing = document["runId"], [*_open_needs(document, asked)]
     said: set[str] = set()
+    printed: set[str] = set()
     told: set[tuple[str, str]] = set()
     later = None
     for need in missing:
@@ -161,7 +195,7 @@ def _answers(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
         if line not in said:
             said.add(line)
             subject = (str(need["kind"]), str(need["subject"]))
-            yield [line] if subject in told else [line, *_how(document, need, asked)]
+            yield [line] if subject in told else [line, *_how(document, need, asked, printed)]
             told.add(subject)
     yield from remedies.ways(document, asked)
     # A question that the journal holds is answered there: a fact would let nobody spend the answer.
@@ -184,13 +218,22 @@ def _answers(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
         ]
     if answerable:
         file = asked.facts_file or "facts.json"
+        skeleton = _skeleton(document, answerable, asked.facts)
+        where = (
+            [f"Write that into {plain(file)}"]
+            if "\n".join(skeleton) in printed
+            else [*_where_to_write(answerable, asked, file), *(f"  {line}" for line in skeleton)]
+        )
         yield [
-            *_where_to_write(answerable, asked, file),
-            *(f"  {line}" for line in _skeleton(document, answerable, asked.facts)),
+            *where,
             f"and ask again{f' after {later}' if later else ''}:",
             f"  {asked.again(run_id, file, policy)}",
         ]
-    elif missing and not policy:
+    elif (
+        missing
+        and not policy
+        and not (_waits_for_an_answer(document, asked) or remedies.stays(document, asked))
+    ):
         yield ["When that is settled, ask again:", f"  {asked.again(run_id, asked.facts_file)}"]
 
 
@@ -204,22 +247,47 @@ _WHO: Mapping[str, str] = {
 }
 
 
-def _how(document: Mapping[str, Any], need: Mapping[str, Any], asked: Asked) -> Iterator[str]:
-    """What else the reader needs for one piece of missing evidence."""
-    if need["kind"] == "fact" and need["subject"] == "observedAt":
+def _open_needs(document: Mapping[str, Any], asked: Asked) -> Iterator[Mapping[str, Any]]:
+    """The missing evidence that is worth looking for now."""
+    needs = document["missingEvidence"]
+    idle = facts_are_idle(document, asked.facts)
+    fleet_alone = asked.facts is None and any(_is_fact(need, "fleet") for need in needs)
+    for need in needs:
+        # facts would not be looked at yet; and where nothing but the fleet was told, there are no others to renew
+        if (idle and need["kind"] in {"fact", "owner", "probe"}) or (
+            fleet_alone and _is_fact(need, "observedAt")
+        ):
+            continue
+        yield need
+
+
+def _is_fact(need: Mapping[str, Any], subject: str) -> bool:
+    return bool(need["kind"] == "fact" and need["subject"] == subject)
+
+
+def _how(
+    document: Mapping[str, Any], need: Mapping[str, Any], asked: Asked, printed: set[str]
+) -> Iterator[str]:
+    """What else the reader needs for one piece of missing evidence; `printed` are the facts that stand above."""
+    no_fleet = not any(_is_fact(other, "fleet") for other in document["missingEvidence"])
+    if _is_fact(need, "observedAt"):
         yield "Observe again all that they say, then set observedAt; when an owner was seen dead stays as it is."
         yield "Or leave them out: once the lease has lapsed, nobody need prove that its owner is dead:"
-        yield f"  {asked.again(document['runId'], None)}"
-    if need["kind"] == "fact" and need["subject"] == "fleet":
+        yield f"  {asked.again(document['runId'], None, fleet=no_fleet)}"
+    if _is_fact(need, "fleet"):
         inside = (asked.facts or {}).get("fleet") is not None and asked.facts_file is not None
-        there = f"take fleet out of {plain(asked.facts_file)}, and " if inside else ""
+        there = f"take fleet out of {plain(str(asked.facts_file))}, and " if inside else ""
         yield "Count it again:"
-        yield f"  {asked.line('guard', '--all', '--fleet-output', 'fleet.json')}"
-        yield f"then {there}ask with --fleet fleet.json."
+        file = asked.option("--fleet") or "fleet.json"
+        yield f"  {asked.line('guard', '--all', '--fleet-output', file)}"
+        yield f"then {there}ask with --fleet {plain(file)}."
+        if asked.option("--fleet"):
+            yield "Or leave it out; the breakers and the ratio are not checked then:"
+            yield f"  {asked.again(document['runId'], asked.facts_file, fleet=False)}"
     if need["kind"] == "owner" and document["verdict"] == "wait":
         yield from _other_waits(document)
     if need["kind"] == "outcome":
-        yield from remedies.resolution(document, str(need["subject"]), asked)
+        yield from remedies.resolution(document, str(need["subject"]), asked, printed)
     if need["kind"] == "approval":
         yield from remedies.approval(document, str(need["subject"]), asked)
 
@@ -290,15 +358,16 @@ def _basis(document: Mapping[str, Any], asked: Asked, screen: Screen) -> Iterato
     yield ""
     if document["notChecked"] and not _is_idle(document):
         unchecked = "; ".join(map(plain, document["notChecked"]))
-        yield screen.paint(f"not checked: {unchecked}", "dim")
+        lines = screen.prose(unchecked, "not checked: ")
         if "facts." in unchecked:
             hint = "facts are given with --facts FILE; safepoint schema facts --example shows their form"
-            yield screen.paint(f"             {hint}", "dim")
+            lines += screen.prose(hint, " " * len("not checked: "))
+        yield from (screen.paint(line, "dim") for line in lines)
     basis = document["basis"]
     head = basis["journal"]
     if (asked.facts or {}).get("ledgerComplete") is True and head["sequence"] is None:
         claim = "the facts' word that every effect which was ever begun has a ledger record here"
-        yield screen.paint(f"rests on {claim}", "yellow")
+        yield from (screen.paint(line, "yellow") for line in screen.prose(claim, "rests on "))
     stands = (
         f"journal record {head['sequence']} ({head['digest'][:19]}…)"
         if head["sequence"]
@@ -310,4 +379,5 @@ def _basis(document: Mapping[str, Any], asked: Asked, screen: Screen) -> Iterato
         stands, epoch = "deleted.json alone", "no records"
     elif digest := basis.get("anchorDigest"):
         epoch += f", and {plain(asked.anchor or 'an anchor')} ({digest[:19]}…)"
-    yield screen.paint(f"stands on {stands}, {epoch}{until}", "dim")
+    lines = screen.prose(f"{stands}, {epoch}{until}", "stands on ")
+    yield from (screen.paint(line, "dim") for line in lines)

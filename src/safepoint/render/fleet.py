@@ -12,6 +12,7 @@ from typing import Any
 
 from safepoint.render.decision import VERDICTS
 from safepoint.render.overview import STATE_STYLES, short
+from safepoint.render.plan import do_word
 from safepoint.render.terminal import Cell, Screen, count, plain
 
 HEADINGS = ("run", "state", "verdict", "not before", "why")
@@ -61,7 +62,7 @@ def _codes(decision: Mapping[str, Any], name_of: Callable[[str], str]) -> str:
 def _plan(plan: Sequence[Mapping[str, Any]]) -> str:
     """What is to be done, by number: of a run that may go on nobody asks why."""
     does = Counter(item["do"] for item in plan)
-    return ", ".join(f"{do} {number}" for do, number in does.items())
+    return ", ".join(f"{do_word(do)} {number}" for do, number in does.items())
 
 
 def summary_text(
@@ -93,7 +94,10 @@ def summary_text(
     of_all = f" of {looked_at:,}" if looked_at > told + unreadable else ""
     lines = [f"{count(told, 'decision')}{of_all}: {', '.join(said) or 'none'}"]
     by_number = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+    if by_number:
+        lines += ["", screen.paint("runs by reason", "bold")]
     lines += [f"  {number:>7,}  {code} {name_of(code)}" for code, number in by_number]
+    lines += [""] if by_number else []
     return "\n".join(lines) + "\n"
 
 
@@ -104,13 +108,14 @@ def fleet_text(fleet: Mapping[str, Any], room: int | None, screen: Screen) -> st
 
 def _fleet(fleet: Mapping[str, Any], room: int | None, screen: Screen) -> Iterator[str]:
     if room is None:
-        yield "fleet: it is not said how many runs started and recovered"
+        yield from screen.prose("it is not said how many runs started and recovered", "fleet: ")
     else:
         hour, recent = fleet["recoveriesLastHour"], fleet["recoveriesLastTenMinutes"]
         recoveries = "1 recovery" if hour == 1 else f"{hour:,} recoveries"
-        yield (
-            f"fleet: {recoveries} for {count(fleet['startsLastHour'], 'start')} in the last hour, {recent:,} in the "
-            f"last ten minutes; {_room(room)}"
+        yield from screen.prose(
+            f"{recoveries} for {count(fleet['startsLastHour'], 'start')} in the last hour, {recent:,} in the "
+            f"last ten minutes; {_room(room)}",
+            "fleet: ",
         )
     breakers = [breaker for breaker in fleet.get("breakers") or () if breaker["state"] != "closed"]
     if not breakers:

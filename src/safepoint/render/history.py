@@ -191,7 +191,9 @@ def _reference(text: str) -> str:
 def _approval_words(value: Mapping[str, Any]) -> str:
     about = value.get("actionId") or value.get("checkpointId")
     subject = f" for {about}" if about else ""
-    by = f" by {value['actor']}" if value.get("actor") else ""
+    # Of a question the actor is who shall answer it.
+    word = "of" if value["event"] == "requested" else "by"
+    by = f" {word} {value['actor']}" if value.get("actor") else ""
     until = f", until {short(value['expiresAt'])}" if value.get("expiresAt") else ""
     return f"approval {value['approvalId']}{subject}: {value['event']}{by}{until}"
 

@@ -35,6 +35,25 @@ _DO_BECAUSE: Mapping[tuple[str, str], str] = {
 }
 """Where the reason makes the general words of `_DO` too general."""
 
+_DO_NOT: Mapping[str, str] = {
+    "run": "not to be done: nothing new may start",
+    "replay": "not to be sent again: nothing new may start",
+}
+"""Where the run was asked to stop, or has ended."""
+
+_STOPPED = frozenset({"SP710", "SP711", "SP712", "SP713", "SP714", "SP717"})
+"""Codes of a run that was asked to stop, or has ended."""
+
+_WORDS: Mapping[str, str] = {"handOver": "hand over"}
+
+
+def do_word(do: str) -> str:
+    """What to do, as text has it."""
+    return _WORDS.get(do, do)
+
+
+_OVER = frozenset({"no_op", "give_up"})
+
 _UNSETTLED = frozenset({"wait", "reconcile", "hand_over"})
 """Verdicts under which nothing of the plan is to be done yet."""
 
@@ -48,16 +67,26 @@ def plan_text(document: Mapping[str, Any], screen: Screen) -> str:
     """
     if not document["plan"]:
         return ""
-    title = "plan, once the above is settled" if document["verdict"] in _UNSETTLED else "plan"
+    stopped = document["verdict"] == "give_up" or any(r["code"] in _STOPPED for r in document["reasons"])
     rows: list[list[Cell]] = []
     for item in document["plan"]:
         style, words = _DO[item["do"]]
         words = _DO_BECAUSE.get((item["do"], item["reason"]), words)
         if item.get("actionId") is None and item["do"] == "run":
             words = "run the step; its effects are judged one by one"
+        if item["do"] == "handOver" and document["verdict"] in _OVER:
+            words = "left open by a human's word"
+        elif stopped:
+            words = _DO_NOT.get(item["do"], words)
         what = (
             f"action {item['actionId']}" if item.get("actionId") is not None else f"step {item['stepName']}"
         )
-        rows.append([what, (item["do"], style), item["key"] or "-", item["reason"], words])
+        rows.append([what, (do_word(item["do"]), style), item["key"] or "-", item["reason"], words])
     table = screen.table(("what", "do", "key", "reason", "that is"), rows)
-    return f"\n{screen.paint(title, 'bold')}\n{table}"
+    return f"\n{screen.paint(_title(document, stopped=stopped), 'bold')}\n{table}"
+
+
+def _title(document: Mapping[str, Any], *, stopped: bool) -> str:
+    if stopped:
+        return "what is known of its effects"
+    return "plan, once the above is settled" if document["verdict"] in _UNSETTLED else "plan"

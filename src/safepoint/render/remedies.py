@@ -12,7 +12,7 @@ from typing import Any
 
 from safepoint.render.asked import YOU, Asked
 from safepoint.render.overview import quote
-from safepoint.render.template import FILL_IN, facts_to_fill_in
+from safepoint.render.template import FILL_IN, facts_to_fill_in, has_gaps
 from safepoint.render.terminal import plain
 
 _MEANINGS: Mapping[str, str] = {
@@ -21,6 +21,8 @@ _MEANINGS: Mapping[str, str] = {
     "abandoned": "nobody will know",
     "cancelled": "it is given up",
 }
+
+_UNCLAIMABLE = "These records cannot be claimed: nothing keeps a second worker out."
 
 _NOT_WRITABLE = "Nothing can be recorded in this run, as its records are not kept as one object each"
 
@@ -33,8 +35,8 @@ def plain_lines(text: str) -> list[str]:
 # what one piece of missing evidence needs
 
 
-def resolution(document: Mapping[str, Any], action: str, asked: Asked) -> Iterator[str]:
-    """How a human says what became of an effect."""
+def resolution(document: Mapping[str, Any], action: str, asked: Asked, printed: set[str]) -> Iterator[str]:
+    """How a human says what became of an effect; `printed` are the facts documents that stand above."""
     answer = asked.answer(action)
     if answer is not None:
         yield f"The facts say {answer}. That settles nothing: no probe can prove it here, so a human takes the risk."
@@ -48,10 +50,12 @@ def resolution(document: Mapping[str, Any], action: str, asked: Asked) -> Iterat
     yield f"  {asked.resolve(document['runId'], action)}"
     yield f"{'; '.join(f'{name}: {_MEANINGS[name]}' for name in possible)}."
     if "failed" in possible and (epochs := asked.silent.get(action)):
-        yield from _deaths(document, epochs, asked)
+        yield from _deaths(document, epochs, asked, printed)
 
 
-def _deaths(document: Mapping[str, Any], epochs: Sequence[int], asked: Asked) -> Iterator[str]:
+def _deaths(
+    document: Mapping[str, Any], epochs: Sequence[int], asked: Asked, printed: set[str]
+) -> Iterator[str]:
     """What ``failed`` needs: a call may outlast its lease, so that a lapsed one proves no end."""
     named = f"epoch {epochs[0]}" if len(epochs) == 1 else f"epochs {', '.join(map(str, epochs))}"
     yield f"failed is taken only with --facts that prove the worker of {named} dead; a lapsed lease is no proof."
@@ -62,9 +66,14 @@ def _deaths(document: Mapping[str, Any], epochs: Sequence[int], asked: Asked) ->
         file = asked.facts_file or "facts.json"
         verb = "add this to" if asked.facts else "write this into"
         more = "" if asked.facts_file else f" and give the command --facts {quote(file)}"
-        yield f"Only for failed, {verb} {plain(file)}{more}:"
         text = json.dumps(facts_to_fill_in(document, needs, asked.facts), indent=2, ensure_ascii=False)
-        yield from (f"  {line}" for line in plain_lines(text))
+        lines = plain_lines(text)
+        if "\n".join(lines) in printed:
+            yield f"What to write into {plain(file)} for that stands above{more}."
+            return
+        printed.add("\n".join(lines))
+        yield f"Only for failed, {verb} {plain(file)}{more}:"
+        yield from (f"  {line}" for line in lines)
 
 
 def approval(document: Mapping[str, Any], subject: str, asked: Asked) -> Iterator[str]:
@@ -250,6 +259,17 @@ def _mend(document: Mapping[str, Any], _reason: Reason, asked: Asked) -> Iterato
     yield f"  {asked.line('repair', '--dry-run')}"
 
 
+def _not_in_the_ledger(document: Mapping[str, Any], reason: Reason, asked: Asked) -> Iterator[str]:
+    """Nothing is damaged where nobody kept a ledger, and no backup holds what was never written."""
+    if asked.claimable:
+        yield from _mend(document, reason, asked)
+        return
+    yield (
+        "The ledger lacks an effect that the checkpoint says was done, and no copy of these records has it. "
+        "Find out from whoever received it what was sent."
+    )
+
+
 _WAYS: Mapping[str, Callable[[Mapping[str, Any], Reason, Asked], Iterator[str]]] = {
     "SP011": _set_aside,
     "SP216": _newer_tool,
@@ -257,6 +277,7 @@ _WAYS: Mapping[str, Callable[[Mapping[str, Any], Reason, Asked], Iterator[str]]]
     "SP218": _newer_tool,
     "SP314": _lowered,
     "SP329": _other_description,
+    "SP502": _not_in_the_ledger,
     "SP701": _name_checkpoint,
     "SP704": _name_checkpoint,
     "SP706": _name_checkpoint,
@@ -281,8 +302,37 @@ _WAYS: Mapping[str, Callable[[Mapping[str, Any], Reason, Asked], Iterator[str]]]
 """Codes to what a human does about them, besides answering for what is missing."""
 
 
+def alone(document: Mapping[str, Any]) -> str:
+    """How a run goes on that nobody can claim."""
+    start = document["checkpointId"]
+    where = f"from checkpoint {plain(start)}" if start is not None else "from the beginning"
+    how = ", by the plan below: skip what is done; replay or run what is not" if document["plan"] else ""
+    return f"{_UNCLAIMABLE} One worker alone may go on, and it begins a run of its own, under a new id, {where}{how}."
+
+
+def stays(document: Mapping[str, Any], asked: Asked) -> bool:
+    """Whether nothing that anybody could find, mend or record changes the answer."""
+    if asked.claimable:
+        return False
+    decisive = {r["code"] for r in document["reasons"] if r["verdict"] == "hand_over"}
+    return has_gaps(document, asked.facts) or decisive == {"SP502"}
+
+
 def ending(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
     """How the run is stopped for good, where that is a human's to say and would be taken."""
+    if not asked.claimable and document["verdict"] in {"hand_over", "reconcile"}:
+        why = "Where the above does not settle it,"
+        if has_gaps(document, asked.facts):
+            why = (
+                "The facts say that effects are missing in the ledger, so that this stays the guard's answer:"
+            )
+        elif stays(document, asked):
+            why = "This stays the guard's answer:"
+        end = (
+            "decide by hand what is still to be done, and start a new run under a new id with what you know."
+        )
+        yield [f"{_NOT_WRITABLE}. {why} find out what was done, {end}"]
+        return
     damaged = any(
         r["layer"] == "integrity" and r["verdict"] == "hand_over" and r["code"] not in _NO_DAMAGE
         for r in document["reasons"]
@@ -296,7 +346,7 @@ def ending(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
             "The journal does not say yet that it is over. To end it there, so that prune can reach it:",
             line,
         ]
-    elif document["verdict"] == "hand_over":
+    elif document["verdict"] == "hand_over" and not asked.stopping:
         yield ["Or stop the run for good:", line]
 
 

@@ -90,9 +90,9 @@ def _head(document: Mapping[str, Any], now: int, screen: Screen) -> str:
         )
     elif last := document["lastRecordAt"]:
         lines.append(f"alive   last record {short(last)} ({when(last, now)}); nobody ever claimed a lease")
-    if document["cancelRequestedAt"]:
+    if asked := document["cancelRequestedAt"]:
         lines.append(
-            screen.paint(f"stop    somebody asked it to stop at {document['cancelRequestedAt']}", "yellow")
+            screen.paint(f"stop    somebody asked it to stop {short(asked)} ({when(asked, now)})", "yellow")
         )
     return "\n".join(lines) + "\n"
 

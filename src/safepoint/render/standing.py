@@ -20,7 +20,7 @@ _NAMES: Mapping[str, str] = {
     "validUntil": "valid until",
     "notBefore": "not before",
     "requires": "requirements",
-    "basis": "basis",
+    "basis": "what ties it here",
     "journal": "journal head",
     "leaseEpoch": "lease epoch",
     "policy": "policy",
@@ -62,14 +62,16 @@ def standing_text(document: Mapping[str, Any], asked: Asked, screen: Screen, bas
     ]
     part = any(c["outcome"] == "notCompared" for c in document["compared"])
     word = ("stands, as far as it was compared" if part else "stands") if stands else "void"
+    first, *more = screen.prose(f"{word}: {plain(said)}")
     lines = [
-        f"{screen.paint(word, style)}: {plain(said)}",
+        first.replace(word, screen.paint(word, style), 1),
+        *more,
         screen.paint(f"run {plain(document['runId'])}; compared as of {short(document['checkedAt'])}", "dim"),
         "",
         screen.table(("what", "outcome", "in the decision", "now"), rows).rstrip("\n"),
         "",
         screen.paint("what to do next", "bold"),
-        *_next(document, asked, basis),
+        *_laid_out(_next(document, asked, basis), screen),
     ]
     return "\n".join(lines) + "\n"
 
@@ -77,11 +79,25 @@ def standing_text(document: Mapping[str, Any], asked: Asked, screen: Screen, bas
 def _shown(compared: Mapping[str, Any], side: str) -> str:
     value = compared[side]
     if value is None:
-        return "none" if compared["what"] in {"facts", "anchor"} else "-"
+        return _NOTHING.get((compared["what"], side), "-")
     if compared["what"] in _DATED:
         return short(value) if side == "decided" else "-"
     head, colon, rest = str(value).partition("sha256:")
     return f"{head}{colon}{rest[:12]}…" if colon else head
+
+
+_NOTHING: Mapping[tuple[str, str], str] = {
+    ("facts", "decided"): "made without",
+    ("facts", "now"): "none given",
+    ("anchor", "decided"): "made without",
+    ("anchor", "now"): "none given",
+    ("journal", "decided"): "not numbered",
+    ("journal", "now"): "not numbered",
+    ("basis", "decided"): "nothing numbered",
+    ("basis", "now"): "its facts are not given",
+    ("judgement", "now"): "not asked",
+}
+"""What the absence of a value means."""
 
 
 def _next(document: Mapping[str, Any], asked: Asked, basis: Mapping[str, Any]) -> Iterator[str]:
@@ -98,5 +114,14 @@ def _next(document: Mapping[str, Any], asked: Asked, basis: Mapping[str, Any]) -
         yield f"    {again}"
         return
     head = basis["journal"]["sequence"]
+    if head is None:
+        yield "  These records cannot be claimed: one worker alone may go on, and it begins a run of its own."
+        return
     place = f" as journal record {head + 1}; whoever loses that number asks again" if head else ""
     yield f"  Claim the run with a lease record{place}. Nothing but that claim keeps others out."
+
+
+def _laid_out(lines: Iterator[str], screen: Screen) -> Iterator[str]:
+    """Wrapped, but for what is to be copied, which is set in."""
+    for line in lines:
+        yield from [line] if line.startswith("    ") else screen.prose(line.strip(), "  ", " " * 4)

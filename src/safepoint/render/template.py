@@ -89,6 +89,30 @@ def template(
     return {**facts_to_fill_in(document, [], None), **(kept or {}), **found}
 
 
+def facts_are_idle(document: Mapping[str, Any], given: Mapping[str, Any] | None) -> bool:
+    """Whether no further fact counts: something is broken, nobody could claim the run, or its ledger has gaps.
+
+    Args:
+        document: the decision.
+        given: the facts that it was made with, if any.
+    """
+    return has_gaps(document, given) or any(
+        reason["verdict"] == "hand_over" and reason["layer"] in {"integrity", "ownership"}
+        for reason in document["reasons"]
+    )
+
+
+def has_gaps(document: Mapping[str, Any], given: Mapping[str, Any] | None) -> bool:
+    """Whether the facts say that the ledger is not complete, where the decision rests on that.
+
+    Args:
+        document: the decision.
+        given: the facts that it was made with, if any.
+    """
+    asks = any(reason["code"] == "SP705" for reason in document["reasons"])
+    return asks and (given or {}).get("ledgerComplete") is False
+
+
 def facts_can_answer(
     document: Mapping[str, Any], need: Mapping[str, Any], given: Mapping[str, Any] | None
 ) -> bool:

@@ -6,6 +6,7 @@ Not decided here: whether the output is a terminal (``cli`` looks).
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -72,6 +73,28 @@ class Screen:
         if not self.colour or not style:
             return text
         return f"\x1b[{';'.join(_ANSI[word] for word in style.split())}m{text}\x1b[0m"
+
+    def prose(self, text: str, first: str = "", rest: str | None = None) -> list[str]:
+        """`text` in lines that fit the terminal, cut between words only; one line where there is no terminal.
+
+        Not for what is to be copied: a command, a place or JSON that is cut in two is none.
+
+        Args:
+            text: made `plain` by the caller.
+            first: put before the first line.
+            rest: put before each other line; None: as many spaces as `first` is long.
+        """
+        if self.width is None:
+            return [f"{first}{text}"]
+        lines = textwrap.wrap(
+            text,
+            max(self.width, 40),
+            initial_indent=first,
+            subsequent_indent=" " * len(first) if rest is None else rest,
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+        return lines or [first]
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[Cell]], indent: str = "  ") -> str:
         """Aligned columns: wrapped to the terminal by rich, or one line for each row.

@@ -149,6 +149,17 @@ def _unknown_member(broken: _Broken, identity: Identity, name: str) -> Fault:
     for newer in range(version.major + 1, CURRENT.major + 1):
         if not broken.where and name in members(identity.kind, newer):
             return Fault("SP219", f"{member} belongs to v{newer}, but the record says {version}", place)
+    if (
+        identity.kind == "policy"
+        and "actionSettings" in broken.where
+        and name in members("policy", version.major)
+    ):
+        may = ", ".join(sorted(set(broken.rule["properties"])))
+        return Fault(
+            broken.codes,
+            f"{member} is a setting, but none that a single action can have; those are: {may}",
+            place,
+        )
     hint = did_you_mean(name, broken.rule["properties"]) or "; names of your own begin with x-"
     return Fault(broken.codes, f"{member} is not known to {version}{hint}", place)
 

@@ -34,6 +34,9 @@ def cases() -> Iterator[Case]:
     yield from artifacts()
     yield from results()
     yield from answers()
+    yield from found_after_all()
+    yield from gates()
+    yield from again()
     yield from of_its_own_age()
     yield from settings()
 
@@ -166,6 +169,95 @@ def answers() -> Iterator[Case]:
         "hand_over",
         ["SP718"],
         request=request("roll_back"),
+    )
+
+
+def found_after_all() -> Iterator[Case]:
+    found = {
+        "send": {"result": "applied", "consistency": "strong", "observedAt": at(190), "externalRef": "msg-1"}
+    }
+    yield Case(
+        "failed-and-found-applied",
+        "Recorded as failed, and a probe found it applied: it is not sent again.",
+        started().ledger(3, "attempting").ledger(4, "failed"),
+        "resume",
+        ["SP776"],
+        facts=facts(probes=found),
+    )
+    yield Case(
+        "planned-and-found-applied",
+        "The ledger knows of no attempt, and a probe found it applied.",
+        started().ledger(3, "planned"),
+        "hand_over",
+        ["SP776"],
+        facts=facts(probes=found),
+    )
+    yield Case(
+        "failed-and-found-applied-to-be-undone",
+        "A payment that was recorded as failed was made after all, and is undone with the rest.",
+        started().ledger(3, "attempting", "send", declares=PAY).ledger(4, "failed", "send"),
+        "compensate",
+        ["SP742", "SP776"],
+        facts=facts(probes=found),
+        request=request("unwind"),
+    )
+
+
+def gates() -> Iterator[Case]:
+    gate = {"reason": "humanGate", "nextSteps": ["publish"]}
+
+    def asked(event: str) -> Journal:
+        journal = started().ledger(3, "attempting").ledger(4, "committed").checkpoint(5, "cp-2", **gate)
+        about = {
+            "approvalId": "ap-1",
+            "actionId": "send",
+            "contentDigest": digest("f"),
+            "expiresAt": at(9000),
+        }
+        journal.add("approval", 6, event="requested", **about)
+        return (
+            journal if event == "requested" else journal.add("approval", 7, event=event, actor="ann", **about)
+        )
+
+    yield Case(
+        "gate-behind-a-question-about-something-done",
+        "A question about an action that is done is no answer at the gate.",
+        asked("requested"),
+        "wait",
+        ["SP760", "SP784"],
+    )
+    yield Case(
+        "gate-behind-a-no-about-something-done",
+        "A no about an action that is done is no leave to pass the gate.",
+        asked("rejected"),
+        "wait",
+        ["SP760", "SP784"],
+    )
+
+
+def again() -> Iterator[Case]:
+    moved = {"type": "externalVersion", "subject": "doc", "expected": "1"}
+    journal = started(resumePreconditions=[moved], nextSteps=["look", "notify"])
+    journal.ledger(3, "attempting", "look", stepName="look", declares=READ)
+    journal.ledger(4, "committed", "look", stepName="look").ledger(5, "attempting", declares=KEYED)
+    yield Case(
+        "external-moved-behind-an-effect-in-doubt",
+        "The reads would be done again, and the effect in doubt was made of what they found.",
+        journal,
+        "hand_over",
+        ["SP736", "SP762", "SP763", "SP791"],
+        facts=facts(external={"doc": {"version": "2"}}),
+        policy={"recordType": "policy", "schemaVersion": "v3", "externalMoved": "rerun_reads"},
+    )
+    rolled = started(nextSteps=["draft"]).ledger(3, "attempting", stepName="late", declares=KEYED)
+    rolled.claim(100, purpose="recovery", forkFrom={"checkpointId": "cp-1"}, branch="branch-2")
+    yield Case(
+        "result-missing-of-another-branch",
+        "What was begun in the history that was left rests on results that this one does not have.",
+        rolled.checkpoint(101, "cp-2", branch="branch-2", nextSteps=["draft"]),
+        "hand_over",
+        ["SP736", "SP763"],
+        now=300,
     )
 
 

@@ -263,7 +263,7 @@ HARMLESS = (
         "evidence is its witness's word, and clocks differ",
     ),
     Harmless(
-        "event (expired|granted|rejected|revoked)",
+        "event (consumed|expired|granted|rejected|revoked)",
         r"approval\S* /\S+",
         "another answer that might have been given, and that nothing relied on",
     ),

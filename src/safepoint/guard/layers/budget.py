@@ -148,8 +148,7 @@ def _age_of_fleet(observed: int, member: Member, now: int, opinion: Opinion) -> 
     when = "too old" if now > observed else "from the future"
     message = f"what the facts say of the fleet is {when}; look at the fleet again, or leave it out"
     opinion.say("SP790", "reconcile", message)
-    how = "safepoint guard STORE --all --fleet-output FILE writes it"
-    opinion.need("fact", "fleet", f"the fleet's state, no older than {member.freshness // SECOND} s; {how}")
+    opinion.need("fact", "fleet", f"the fleet's state, no older than {member.freshness // SECOND} s")
 
 
 def _breaker(breaker: Mapping[str, Any], member: Member, now: int, again: int, opinion: Opinion) -> None:

@@ -55,8 +55,13 @@ def _missing_results(case: Case, opinion: Opinion, checkpoint: Record) -> None:
     said = set(checkpoint.value.get("replaySafeActions") or ())
     if not steps:
         return
+    elsewhere = _other_branches(case, checkpoint)
     for action in case.run.actions.values():
-        begun = [a for a in action.attempts if (a.opened.sequence or 0) > (checkpoint.sequence or 0)]
+        begun = [
+            a
+            for a in action.attempts
+            if (a.opened.sequence or 0) > elsewhere.get(a.epoch, checkpoint.sequence or 0)
+        ]
         if not begun or action.step_name == steps[0] or case.declares(action).effect == "read":
             continue
         again = action.open or (action.status == "failed" and action.retryable)
@@ -72,6 +77,18 @@ def _missing_results(case: Case, opinion: Opinion, checkpoint: Record) -> None:
                 "find out whether it was applied; nobody can tell whether its request would come out the same"
             )
             opinion.need("outcome", action.action_id, how)
+
+
+def _other_branches(case: Case, checkpoint: Record) -> dict[int, int]:
+    """Epochs that wrote on another branch than the checkpoint's, to the sequence at which this one began."""
+    branch = checkpoint.value.get("branch")
+    leases = case.run.ownership.leases if case.run.ownership else ()
+    declared = next((x for x in leases if x.value.get("forkFrom") and x.value.get("branch") == branch), None)
+    if declared is None:
+        return {}
+    origin = case.run.checkpoint(str(declared.value["forkFrom"]["checkpointId"]))
+    left = (origin.sequence or 0) if origin else 0
+    return {lease.epoch: left for lease in leases if lease.value.get("branch") != branch}
 
 
 def _next_steps(case: Case, opinion: Opinion) -> None:

@@ -26,11 +26,7 @@ def judge(case: Case, opinion: Opinion) -> None:
     ]
     begun = case.run.roll_back_begun
     if effects or at_work:
-        message = (
-            "the roll-back has begun; finish it, last effect first"
-            if begun
-            else f"{len(effects)} committed effect(s) are to be undone, last one first"
-        )
+        message = "the roll-back has begun; finish it, last effect first" if begun else _to_undo(len(effects))
         evidence = at_work[0].record if at_work else effects[0].record
         opinion.say("SP741" if begun else "SP742", "compensate", message, evidence=evidence)
     elif failed or case.open_effects:
@@ -41,6 +37,14 @@ def judge(case: Case, opinion: Opinion) -> None:
         )
     else:
         opinion.say("SP744", "give_up", "the request asks to unwind, and there is no effect to undo")
+
+
+def _to_undo(number: int) -> str:
+    return (
+        "1 committed effect is to be undone"
+        if number == 1
+        else f"{number} committed effects are to be undone, last first"
+    )
 
 
 def _hand_over_the_rest(case: Case, opinion: Opinion, effects: tuple[Action, ...]) -> None:

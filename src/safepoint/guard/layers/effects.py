@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from safepoint.core.timestamp import parse_time
 from safepoint.guard import doubt
-from safepoint.guard.case import Case, Opinion, in_words
+from safepoint.guard.case import FINDABLE, Case, Opinion, in_words
 from safepoint.model.action import Action, Attempt
 
 
@@ -18,7 +18,20 @@ def judge(case: Case, opinion: Opinion) -> None:
     for action in case.run.actions.values():
         backwards = case.undoing and action.compensates is None
         rule = (_BACKWARDS.get(action.status) if backwards else None) or _RULES[action.status]
-        rule(case, opinion, action)
+        found = action.status in FINDABLE and case.found_applied(action)
+        found = found and case.declares(action).effect != "read"
+        (_found_applied if found else rule)(case, opinion, action)
+
+
+def _found_applied(_case: Case, opinion: Opinion, action: Action) -> None:
+    """A positive probe always suffices; where the ledger says that nothing was sent, something is missing from it."""
+    if action.attempts:
+        message = "a probe found it applied; record that evidence, then use its result"
+        opinion.decide(action, "skip", "SP776", "resume", message)
+    else:
+        message = "a probe found it applied, and the ledger knows of no attempt: something is not recorded"
+        opinion.decide(action, "handOver", "SP776", "hand_over", message)
+        opinion.need("human", action.action_id, "find out who sent it")
 
 
 def _settled(case: Case, opinion: Opinion, action: Action) -> None:
@@ -37,8 +50,15 @@ def _settled(case: Case, opinion: Opinion, action: Action) -> None:
         "skip",
         "SP760",
         "resume",
-        f"{said[action.status]}, and the ledger proves it; its recorded result is used, nothing is sent",
+        f"{said[action.status]}, and the ledger proves it; {_result(action)}, nothing is sent",
     )
+
+
+def _result(action: Action) -> str:
+    if action.status == "cancelled":
+        return "it is passed over"
+    kept = any({"result", "resultRef"} & record.value.keys() for record in action.records)
+    return "its recorded result is used" if kept else "no result of it is recorded"
 
 
 def _planned(_case: Case, opinion: Opinion, action: Action) -> None:

@@ -23,6 +23,7 @@ _SOUND_ITSELF = {
 
 _REMEDY: Mapping[str, str] = {
     "SP011": "settle what was set aside, or restore it from another copy of the store; then ask again",
+    "SP502": "find out from whoever received it what was done: the ledger lacks it",
     "SP329": "restore the safepoint.json that was anchored; or anchor the store as it is, and say with --accept why",
 }
 """What a human does about a run against which one code alone speaks; else something is mended."""

@@ -46,8 +46,8 @@ def judge(case: Case, opinion: Opinion) -> None:
         opinion.say(
             "SP712",
             "reconcile" if len(probes) == len(case.open_effects) else "hand_over",
-            f"the run is {_state(case)}, but {len(case.open_effects)} effect(s) are still open; "
-            "they must be settled, and nothing new may start",
+            f"the run is {_state(case)}, but {_effects(len(case.open_effects))} still open; "
+            "that must be settled, and nothing new may start",
             evidence=evidence,
             pointer="/status",
         )
@@ -77,6 +77,10 @@ def judge(case: Case, opinion: Opinion) -> None:
             pointer="/status",
             decisive=True,
         )
+
+
+def _effects(number: int) -> str:
+    return "1 effect is" if number == 1 else f"{number} effects are"
 
 
 def _state(case: Case) -> str:

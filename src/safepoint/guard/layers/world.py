@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from safepoint.core.digest import canonical
@@ -11,6 +11,7 @@ from safepoint.core.timestamp import SECOND, parse_time
 from safepoint.guard import remake
 from safepoint.guard.case import Case, Opinion, pause
 from safepoint.guard.decision import REMADE, PlanItem
+from safepoint.model.action import Action
 from safepoint.model.approvals import Approval
 from safepoint.model.record import Record
 
@@ -56,12 +57,10 @@ def _approvals(case: Case, opinion: Opinion) -> None:
     here = case.checkpoint.value["checkpointId"] if case.checkpoint else None
     last: dict[str, Approval] = {}
     for approval in case.run.approvals.values():
-        action = case.run.actions.get(approval.action_id or "")
-        settled = action is not None and action.status in _SETTLED
-        subject = (
-            f"action {approval.action_id}" if approval.action_id else f"checkpoint {approval.checkpoint_id}"
-        )
-        if settled or (approval.action_id is None and approval.checkpoint_id != here):
+        # what it was asked about: a question about a checkpoint also names the action that it was spent on
+        asked = approval.asked.value.get("actionId")
+        subject = f"action {asked}" if asked else f"checkpoint {approval.checkpoint_id}"
+        if _about_settled(case, asked) or (asked is None and approval.checkpoint_id != here):
             continue
         before = last.get(subject)
         if before is None or _weight(case, before) < _weight(case, approval):
@@ -85,12 +84,18 @@ def _asks(case: Case, gate: Record, approval: Approval) -> bool:
     """Whether a question is the one that a gate waits for: about it, or of its time."""
     if approval.checkpoint_id is not None:
         return bool(approval.checkpoint_id == gate.value["checkpointId"])
-    if _time(approval.record) > _time(gate):
-        return True
+    later = _time(approval.record) > _time(gate)
+    if _about_settled(case, approval.action_id):
+        # nobody judges it any more, so that only a yes lets the gate be passed
+        said_yes = _event(case, approval) in {"granted", "consumed"} and _refused(case, approval) is None
+        return later and said_yes
     parent = case.run.checkpoint(str(gate.value.get("parentCheckpointId")))
-    action = case.run.actions.get(approval.action_id or "")
-    settled = action is not None and action.status in _SETTLED
-    return not settled and parent is not None and _time(approval.asked) > _time(parent)
+    return later or (parent is not None and _time(approval.asked) > _time(parent))
+
+
+def _about_settled(case: Case, action_id: str | None) -> bool:
+    action = case.run.actions.get(action_id or "")
+    return action is not None and action.status in _SETTLED
 
 
 _SETTLED = frozenset({"committed", "compensated", "cancelled"})
@@ -177,11 +182,12 @@ def _refused(case: Case, approval: Approval) -> tuple[str, str] | None:
             f"{'is' if event == 'requested' else 'was given'} for another content than the ledger records",
         )
     asked = approval.asked.value.get("actor")
-    if asked is not None and approval.event in {"granted", "consumed"} and approval.granted_by != asked:
+    by = approval.granted_by or (case.facts.part("approvals").get(approval.approval_id) or {}).get("actor")
+    if asked is not None and event in {"granted", "consumed"} and by != asked:
         return "SP795", "was granted by somebody else than was asked"
     if event == "consumed" and approval.action_id is None:
         return "SP794", "was used up"
-    if event != "consumed" and _before_a_fork(case, approval):
+    if _before_a_fork(case, approval):
         return "SP785", "was given before the fork and does not carry over"
     return None
 
@@ -229,11 +235,23 @@ def _external(
         )
     elif canonical(seen[member]) != canonical(condition.get("expected")):
         reads = [a for a in case.run.actions.values() if case.declares(a).effect == "read"]
-        if member == "version" and case.reads_again and reads:
+        if member == "version" and case.reads_again and reads and not _rests_on(case, reads):
             message = "the external data moved; the plan runs the reads again"
             opinion.say("SP792", "resume", message, evidence=checkpoint, pointer=pointer)
         else:
             _broken(opinion, "the external data is not what it was at the checkpoint", checkpoint, pointer)
+
+
+def _rests_on(case: Case, reads: Sequence[Action]) -> bool:
+    """Whether an effect that may be sent again was begun behind a read: made of what is read now it may be another."""
+    first = min(action.record.sequence or 0 for action in reads)
+    return any(
+        (attempt.opened.sequence or 0) >= first
+        for action in case.run.actions.values()
+        if case.declares(action).effect != "read" and (action.open or action.retryable)
+        for attempt in action.attempts
+        if attempt.status != "committed"
+    )
 
 
 def _granted(case: Case, opinion: Opinion, condition: Precondition, checkpoint: Record, pointer: str) -> None:
@@ -350,7 +368,7 @@ def _artifacts(case: Case, opinion: Opinion, checkpoint: Record) -> None:
             )
             opinion.say(REMADE, "resume", message, evidence=checkpoint, pointer=pointer)
             again = PlanItem("run", REMADE, step_name=step)
-            if step not in (checkpoint.value.get("nextSteps") or ()) and again not in opinion.plan:
+            if again not in opinion.plan:
                 opinion.plan.append(again)
         elif status != "present":
             code = "SP786" if status == "missing" else "SP787"
