@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from halted import checkpoint, claimed, ledger, started
 from samples import BAD, ODD, write
 
 from safepoint.cli.main import safepoint
@@ -42,44 +43,6 @@ def write_run(store: Path, records: Iterable[dict[str, Any]], run_id: str = RUN)
         previous = digest_stored(data)
         (folder / f"{number:010}.json").write_bytes(data)
     return store
-
-
-def started() -> dict[str, Any]:
-    return {"recordType": "run", "leaseEpoch": 0, "status": "started", "workflow": "publish"}
-
-
-def claimed() -> dict[str, Any]:
-    return {
-        "recordType": "lease",
-        "event": "claimed",
-        "purpose": "run",
-        "holder": "worker-1",
-        "ttlSeconds": 60,
-    }
-
-
-def checkpoint(name: str, **members: Any) -> dict[str, Any]:
-    return {
-        "recordType": "checkpoint",
-        "checkpointId": name,
-        "state": "running",
-        "stepName": "draft",
-        "nextSteps": ["notify"],
-        "sideEffectStatus": {"writePerformed": False, "externalMessageSent": False},
-        "artifactRefs": [],
-        **members,
-    }
-
-
-def ledger(status: str, **members: Any) -> dict[str, Any]:
-    return {
-        "recordType": "ledger",
-        "actionId": "notify_1",
-        "stepName": "notify",
-        "idempotencyKey": None,
-        "status": status,
-        **members,
-    }
 
 
 def attempting(second: int, **members: Any) -> dict[str, Any]:

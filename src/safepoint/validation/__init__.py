@@ -232,7 +232,7 @@ def _one_run(store: Store, run_id: str, options: Options) -> Iterator[Result]:
                 yield lost, NOTHING
                 return
         near = get_close_matches(run_id, run_ids(store), n=3, cutoff=0.4)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
         fault = Fault("SP001", f"the store holds no record of run {run_id!r}{hint}", place=Place(store.url))
     except (StoreError, ValueError) as error:
         fault = Fault("SP002", str(error), place=Place(store.url))

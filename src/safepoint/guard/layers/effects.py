@@ -57,7 +57,8 @@ def _settled(case: Case, opinion: Opinion, action: Action) -> None:
 def _result(action: Action) -> str:
     if action.status == "cancelled":
         return "it is passed over"
-    kept = any({"result", "resultRef"} & record.value.keys() for record in action.records)
+    said = (record.value for record in action.records if record.kind == "ledger")
+    kept = any(value.get("status") == "committed" and {"result", "resultRef"} & value.keys() for value in said)
     return "its recorded result is used" if kept else "no result of it is recorded"
 
 
