@@ -113,7 +113,7 @@ def test_only_one_run_of_a_store_is_checked(run: Run, committed: Path) -> None:
 def test_a_run_that_is_not_there_is_not_a_pass(run: Run, committed: Path) -> None:
     result = run("validate", committed, "--run", "run_124")
     assert result.exit_code == 3
-    assert "did you mean run_123?" in result.stdout
+    assert "did you mean 'run_123'?" in result.stdout
 
 
 def test_storage_options_reach_the_backend(run: Run, here: Path) -> None:
