@@ -58,7 +58,9 @@ def _result(action: Action) -> str:
     if action.status == "cancelled":
         return "it is passed over"
     said = (record.value for record in action.records if record.kind == "ledger")
-    kept = any(value.get("status") == "committed" and {"result", "resultRef"} & value.keys() for value in said)
+    kept = any(
+        value.get("status") == "committed" and {"result", "resultRef"} & value.keys() for value in said
+    )
     return "its recorded result is used" if kept else "no result of it is recorded"
 
 
