@@ -50,7 +50,10 @@ def local_path(url: str) -> str | None:
         return url if "::" not in url or os.path.lexists(url) else None
     if scheme.lower() not in {"file", "local"} or "::" in url:
         return None
-    host, _, path = rest.partition("/")
+    host, slash, path = rest.partition("/")
+    if not slash and host in {"", "localhost"}:
+        # not the root: whoever left the path out did not mean to have the whole machine read
+        raise AbsentError(url, "a file URL without a path", remedy="write file:///path, or the path alone")
     if host not in {"", "localhost"}:
         raise UnsupportedError(
             url, "a file URL of another host", remedy="write file:///path, or the path alone"
