@@ -88,13 +88,20 @@ def _tail(stream: IO[bytes]) -> list[str]:
 
 
 def interleave(
-    commands: Mapping[str, Command], rounds: int, told: Callable[[str], None] = lambda _: None
+    commands: Mapping[str, Command],
+    rounds: int,
+    told: Callable[[str], None] = lambda _: None,
+    prepare: Callable[[str], None] = lambda _: None,
 ) -> dict[str, list[Cost]]:
-    """The costs of each command in each of `rounds` rounds, in which all take their turns; one more goes before."""
+    """The costs of each command in each of `rounds` rounds, in which all take their turns; one more goes before.
+
+    Before each of them `prepare` is called with its name, and is not measured.
+    """
     costs: dict[str, list[Cost]] = {name: [] for name in commands}
     for number in range(rounds + 1):
         for name, command in commands.items():
             told(f"round {number} of {rounds}: {name}")
+            prepare(name)
             cost = run(command)
             if number:
                 costs[name].append(cost)

@@ -16,14 +16,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks import peers
+from benchmarks import migrating, peers
 from benchmarks.processes import Command, Cost, interleave, run
 from benchmarks.table import Group, Measured
 
-PARTS = ("objects", "lines", "faulty", "slow", "guard", "start", "memory")
+PARTS = ("objects", "lines", "faulty", "slow", "guard", "migrate", "start", "memory")
 """The parts of the table, in its order."""
 
 FAULTY = 0.005
+WRITTEN = 200
+"""Runs that are really written to another place, which is waiting for the disk and nothing else."""
+
 JUDGED = 1000
 """Runs that the guard is asked about; and ten times as many, for what memory grows by."""
 
@@ -78,6 +81,11 @@ class Bench:
         elif part == "guard":
             yield self._guard()
             yield self._guard_memory()
+        elif part == "migrate":
+            for layout in ("objects", "lines"):
+                yield self._migrating(layout)
+            yield self._migrated()
+            yield self._migrate_memory()
         elif part == "start":
             yield self._start()
         else:
@@ -142,6 +150,51 @@ class Bench:
             rows.append(Measured(row.name, [cost], _remark(row, [cost])))
         return Group("judged, each once", rows, compared=False)
 
+    def _migrating(self, layout: str) -> Group:
+        """Nothing is written: what is left is reading, and what the migration itself does."""
+        store = self._corpus(layout, self.runs, older=True)
+        rows = [
+            _floor(store),
+            _Row("migrate_record, read and in memory", _migrating("memory", store)),
+            _Row("safepoint migrate --to v3 --check", _migrate(store, "--check"), status=1),
+        ]
+        kind = "objects, a file each" if layout == "objects" else "JSON Lines, a file for each run"
+        return self._group(f"{10 * self.runs:,} checkpoints of v2 as {kind}, to v3", rows)
+
+    def _migrated(self) -> Group:
+        """All of it is written durably; most of that is waiting for the disk, so the wall time counts."""
+        runs = min(self.runs, WRITTEN)
+        store = self._corpus("objects", runs, older=True)
+        target, done = self.work / "migrated", self.work / f"{store.name}-migrated"
+        migrating.clear(done)
+        self.told("migrating once")
+        run(_migrate(store, "--output", str(done)))
+        rows = [
+            _Row("put_many: read and put what comes out", _migrating("together", done, target)),
+            _Row("put_if_absent, one by one", _migrating("one-by-one", done, target)),
+            _Row("safepoint migrate --to v3 --output", _migrate(store, "--output", str(target))),
+            _Row(
+                "safepoint migrate --to v3 --output --jobs 2",
+                _migrate(store, "--output", str(target), "--jobs", "2"),
+            ),
+        ]
+        title = f"{10 * runs:,} of them as objects, written; here the floor is the first row"
+        group = self._group(title, rows, min(self.rounds, 3), lambda _: migrating.clear(target))
+        migrating.clear(target)
+        return group
+
+    def _migrate_memory(self) -> Group:
+        rows: list[Measured] = []
+        for runs in (self.runs // 10, self.runs, 5 * self.runs):
+            store = self._corpus("objects", runs, older=True)
+            name = f"safepoint migrate --check, {10 * runs:,} checkpoints"
+            self.told(name)
+            row = _Row(name, _migrate(store, "--check"), status=1)
+            cost = run(row.command)
+            more = f"{(cost.peak - rows[0].costs[0].peak) / 1e6:+.0f} MB" if rows else ""
+            rows.append(Measured(name, [cost], _remark(row, [cost]) or more))
+        return Group("memory of a migration, each once", rows, compared=False)
+
     def _start(self) -> Group:
         rows = [
             _Row("python -c pass", [sys.executable, "-c", "pass"]),
@@ -166,32 +219,31 @@ class Bench:
                 rows.append(Measured(row.name, [cost], _remark(row, [cost]) or more))
         return Group("memory, each once", rows, compared=False)
 
-    def _group(self, title: str, rows: list[_Row], rounds: int = 0) -> Group:
+    def _group(
+        self, title: str, rows: list[_Row], rounds: int = 0, prepare: Callable[[str], None] = lambda _: None
+    ) -> Group:
         commands = {row.name: row.command for row in rows if row.command}
-        costs = interleave(commands, rounds or self.rounds, lambda what: self.told(f"{title}: {what}"))
+        costs = interleave(
+            commands, rounds or self.rounds, lambda what: self.told(f"{title}: {what}"), prepare
+        )
         measured = (
             Measured(row.name, costs.get(row.name, ()), _remark(row, costs.get(row.name, ()))) for row in rows
         )
         return Group(title, list(measured))
 
-    def _corpus(self, layout: str, runs: int, faulty: float = 0.0) -> Path:
+    def _corpus(self, layout: str, runs: int, faulty: float = 0.0, *, older: bool = False) -> Path:
         """The folder of that corpus, made by a process of its own unless it is there."""
-        store = self.work / f"{layout}-{runs}-{faulty}-{self.seed}-{_recipe()}"
+        kind = "older-" if older else ""
+        store = self.work / f"{kind}{layout}-{runs}-{faulty}-{self.seed}-{_recipe()}"
         if not store.exists():
             self.told(f"making {runs:,} runs as {layout}")
             unfinished = store.with_name(f"{store.name}.part")
             shutil.rmtree(unfinished, ignore_errors=True)
-            options = [
-                "--layout",
-                layout,
-                "--runs",
-                str(runs),
-                "--seed",
-                str(self.seed),
-                "--faulty",
-                str(faulty),
-            ]
-            command = [sys.executable, "-m", "benchmarks.corpus", str(unfinished), *options]
+            options = ["--layout", layout, "--runs", str(runs), "--seed", str(self.seed)]
+            if not older:
+                options += ["--faulty", str(faulty)]
+            module = "benchmarks.older" if older else "benchmarks.corpus"
+            command = [sys.executable, "-m", module, str(unfinished), *options]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=_ROOT)  # noqa: S603
             unfinished.rename(store)
         return store
@@ -232,6 +284,14 @@ def _guard(store: Path) -> Command:
     return [_safepoint(), "guard", "--all", "--format", "jsonl", str(store)]
 
 
+def _migrate(store: Path, *options: str) -> Command:
+    return [_safepoint(), "migrate", str(store), "--to", "v3", "--no-config", *options]
+
+
+def _migrating(what: str, *places: Path) -> Command:
+    return [sys.executable, "-m", "benchmarks.migrating", what, *map(str, places)]
+
+
 def _safepoint() -> str:
     return str(Path(sysconfig.get_path("scripts")) / "safepoint")
 
@@ -244,7 +304,7 @@ def _remark(row: _Row, costs: Sequence[Cost]) -> str:
 
 def _recipe() -> str:
     """Changes with the code that makes corpora, so that no table mixes old ones with new ones."""
-    made_by = ("corpus.py", "faults.py", "scenes.py", "story.py", "words.py")
+    made_by = ("corpus.py", "faults.py", "older.py", "scenes.py", "story.py", "words.py")
     return hashlib.sha256(
         b"".join(Path(__file__).with_name(name).read_bytes() for name in made_by)
     ).hexdigest()[:8]

@@ -18,6 +18,7 @@ LEVELS = (
     {"cli"},
     {"api", "settings"},
     {"validation", "demo", "audit", "judging"},
+    {"moving"},
     {"upkeep"},
     {"recorder"},
     {"reader", "selection"},
@@ -26,7 +27,7 @@ LEVELS = (
     {"migrate"},
     {"store"},
     {"schemas", "payloads"},
-    {"core"},
+    {"core", "processes"},
 )
 """From the terminal down: a room imports only rooms of later lines, and none of its own line."""
 

@@ -2,7 +2,7 @@
 
 A block ```` ```json record ```` or ```` ```json document ```` is one JSON text that must validate.
 A block ```` ```console ```` is a session: every `$ safepoint …` runs, in the page's order, in one folder that
-holds a copy of `fixtures/`. A command succeeds unless `$ echo $?` and its number follow. With the tag
+holds copies of `fixtures/` and `examples/`. A command succeeds unless `$ echo $?` and its number follow. With the tag
 `console exact` the output must also be equal, to the letter.
 A block ```` ```python ```` is a program that runs in that folder too.
 """
@@ -88,7 +88,8 @@ def test_the_pages_show_examples_and_sessions() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_session_runs_as_the_page_shows_it(page: str, tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures")
+    for folder in ("fixtures", "examples"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
     for block in blocks(*SESSIONS):
         for command in commands(block) if block.page == page else ():
             done = subprocess.run(

@@ -20,6 +20,7 @@ from safepoint.core.digest import canonical, digest_value
 from safepoint.core.kind import recognise
 from safepoint.payloads import PayloadSchemas
 from safepoint.rules import catalogue, severity, to_finding
+from safepoint.settings import load_settings
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CASES = sorted(path.parent for path in FIXTURES.rglob("expect.json"))
@@ -37,7 +38,7 @@ OWN_CODES = [known.id for known in catalogue.codes() if known.id < "SP7"]
 stores, which ``tests/guard/conformance/`` keeps side by side."""
 
 WITHOUT_A_CASE = {
-    "SP604": "a case has no place to migrate to; tests/migrate/test_stores.py shows both sides of it",
+    "SP604": "a case has no place to migrate to; tests/moving/test_migration.py shows both sides of it",
 }
 """Codes that no case shows, each with the reason."""
 
@@ -79,7 +80,9 @@ def without_messages(value: Any) -> Any:
 
 
 def without_tool(record: dict[str, Any]) -> dict[str, Any]:
-    record.get("migratedFrom", {}).pop("tool", None)
+    for form in (record, record.get("x-v3", {})):
+        for provenance in ("migratedFrom", "payloadMigratedFrom"):
+            (form.get(provenance) or {}).pop("tool", None)
     return record
 
 
@@ -105,7 +108,13 @@ def validate(expect: dict[str, Any]) -> None:
 
 def migrate(expect: dict[str, Any]) -> None:
     data, to, loss = Path("input.json").read_bytes(), expect["to"], expect.get("allowLoss", False)
-    result = safepoint.migrate(data, to, allow_loss=loss)
+    payloads = None
+    if "payload" in expect:
+        settings = load_settings("safepoint.toml")
+        schemas_of_payloads = PayloadSchemas.load(settings.payload_schemas)
+        migrations = safepoint.PayloadMigrations.load(settings.payload_migrations, schemas_of_payloads)
+        payloads = migrations.toward(expect["payload"])
+    result = safepoint.migrate(data, to, allow_loss=loss, payloads=payloads)
     agree((to_finding(fault, data) for fault in result.faults), expect["findings"])
     if expect["output"] is None:
         assert result.data is None
@@ -117,7 +126,21 @@ def migrate(expect: dict[str, Any]) -> None:
         assert identity is not None
         assert "error" not in {severity(fault.code) for fault in schemas.check(identity, value)}
     options = ["--allow-loss"] if loss else []
+    options += [word for name in expect.get("payload", ()) for word in ("--payload", name)]
     assert run("migrate", "input.json", "--to", to, *options) == expect["exit"]
+
+
+def compat(expect: dict[str, Any]) -> None:
+    stores = [expect["store"]] if "store" in expect else []
+    payloads = [expect["payload"]] if stores else None
+    only = expect.get("storedOnly", False)
+    found = safepoint.compat("old.json", "new.json", *stores, payloads=payloads, stored_only=only)
+    agree(found, expect["findings"])
+    assert found.verdict == expect["verdict"]
+    assert (found.tried, found.refused) == (expect.get("tried", 0), expect.get("refused", 0))
+    options = ["--payload", expect["payload"]] if stores else []
+    options += ["--stored-only"] if only else []
+    assert run("compat", "old.json", "new.json", *stores, *options) == expect["exit"]
 
 
 def guard(expect: dict[str, Any]) -> None:
@@ -159,6 +182,7 @@ def canonicalise(expect: dict[str, Any]) -> None:
 COMMANDS = {
     "validate": validate,
     "migrate": migrate,
+    "compat": compat,
     "guard": guard,
     "audit": audit,
     "canonical": canonicalise,
@@ -220,7 +244,7 @@ def test_the_schema_of_expectations_is_a_schema() -> None:
 
 def test_every_folder_of_the_suite_has_cases() -> None:
     assert {case.relative_to(FIXTURES).parts[0] for case in CASES} == {
-        "good", "near", "warn", "bad", "hostile", "migrate", "guard", "audit", "canonical"
+        "good", "near", "warn", "bad", "hostile", "migrate", "compat", "guard", "audit", "canonical"
     }  # fmt: skip
 
 

@@ -35,7 +35,21 @@ reason = "written before approvals could expire"
 [payload-schemas]
 "support-agent/state@4" = "schemas/state-4.json"
 "support-agent/state@5" = { stateSnapshot = "schemas/state-5.json", inputSnapshot = "schemas/input-5.json" }
+
+[[payload-migrations]]
+from = "support-agent/state@4"
+to = "support-agent/state@5"
+patch = { stateSnapshot = "migrations/state-4-to-5.json" }
+
+[[payload-migrations]]
+from = "support-agent/state@5"
+to = "support-agent/state@4"
+function = "my_agent.migrations:five_to_four"
 """
+
+
+STEP = "[payload-schemas]\n'a@2' = 's.json'\n[[payload-migrations]]\n"
+AB = f"{STEP}from = 'a@1'\nto = 'a@2'\n"
 
 
 @pytest.fixture
@@ -143,7 +157,7 @@ def test_a_working_folder_that_was_removed_has_no_settings(here: Path) -> None:
     ("text", "key", "said"),
     [
         ("[validte]", "validte", "no such key; did you mean validate?"),
-        ("x = 1", "x", "no such key; there are validate, payload-schemas"),
+        ("x = 1", "x", "no such key; there are validate, payload-schemas, payload-migrations"),
         ("validate = 3", "validate", "expected a table, found 3"),
         ("[validate]\nfail_on = 'error'", "validate.fail_on", "did you mean fail-on?"),
         ("[validate]\nfail-on = 'eror'", "validate.fail-on", "found 'eror'; did you mean error?"),
@@ -200,6 +214,44 @@ def test_a_working_folder_that_was_removed_has_no_settings(here: Path) -> None:
             'payload-schemas."a@1".state',
             "no such key; there are inputSnapshot, stateSnapshot",
         ),
+        (
+            "payload-migrations = {}",
+            "payload-migrations",
+            "expected [[payload-migrations]] tables, found a table",
+        ),
+        (
+            f"{AB}patch = 'p'\nx = 1",
+            "payload-migrations[0].x",
+            "no such key; there are from, to, patch, function",
+        ),
+        (f"{AB}", "payload-migrations[0]", "expected either patch or function, neither is there"),
+        (f"{AB}patch = 'p'\nfunction = 'a:b'", "payload-migrations[0]", "both are there"),
+        (f"{AB}patch = 3", "payload-migrations[0].patch", "expected text, found 3"),
+        (
+            f"{AB}patch = {{x = 'p'}}",
+            "payload-migrations[0].patch.x",
+            "there are inputSnapshot, stateSnapshot",
+        ),
+        (f"{AB}patch = {{}}", "payload-migrations[0].patch", "found a table"),
+        (
+            f"{AB}function = 'a.b'",
+            "payload-migrations[0].function",
+            "such as my_package.migrations:four_to_five",
+        ),
+        (f"{STEP}from = 'a@1'\npatch = 'p'", "payload-migrations[0]", "to is missing"),
+        (f"{STEP}from = 'a'\nto = 'a@2'\npatch = 'p'", "payload-migrations[0].from", "found 'a'"),
+        (f"{STEP}from = 3\nto = 'a@2'\npatch = 'p'", "payload-migrations[0].from", "found 3"),
+        (f"{STEP}from = 'a@2'\nto = 'a@2'\npatch = 'p'", "payload-migrations[0].to", "the same as from"),
+        (
+            f"{STEP}from = 'a@1'\nto = 'a@3'\npatch = 'p'",
+            "payload-migrations[0].to",
+            "add it to [payload-schemas]",
+        ),
+        (
+            f"{AB}patch = 'p'\n[[payload-migrations]]\nfrom = 'a@1'\nto = 'a@2'\nfunction = 'a:b'",
+            "payload-migrations[1]",
+            "payload-migrations[0] leads from a@1 to a@2 already; keep one of them",
+        ),
     ],
 )
 def test_a_mistake_is_named_with_its_file_key_and_remedy(here: Path, text: str, key: str, said: str) -> None:
@@ -252,9 +304,11 @@ ROWS = {
 
 
 def test_every_key_is_documented() -> None:
-    members = set(Settings.__slots__) - {"path", "payload_schemas", "output_format"} | {"format"}
+    others = {"path", "payload_schemas", "payload_migrations", "output_format"}
+    members = set(Settings.__slots__) - others | {"format"}
     assert {key.replace("-", "_") for key, _ in ROWS["[validate]"]} == members
     assert {key for key, _ in ROWS["[[validate.per-path]]"]} == {"path", "ignore", "reason"}
+    assert {key for key, _ in ROWS["[[payload-migrations]]"]} == {"from", "to", "patch", "function"}
     assert all(member in PAGE for member in SNAPSHOTS)
 
 
@@ -267,6 +321,11 @@ def test_the_example_of_a_key_can_be_used(here: Path, key: str) -> None:
 def test_the_other_examples_of_the_page_can_be_used(here: Path) -> None:
     entry = "".join(f"{key} = {value}\n" for key, value in ROWS["[[validate.per-path]]"])
     schemas = (f'"x@{n}" = {value}\n' for n, (_, value) in enumerate(ROWS["[payload-schemas]"], 1))
+    step = dict(ROWS["[[payload-migrations]]"])
+    ends, names = f"from = {step['from']}\nto = {step['to']}\n", f'{step["to"]} = "5.json"\n'
+    for way in ("patch", "function"):
+        one = f"[payload-schemas]\n{names}[[payload-migrations]]\n{ends}{way} = {step[way]}\n"
+        assert len(load_settings(settings(here, one)).payload_migrations) == 1
     tables = f"[[validate.per-path]]\n{entry}[payload-schemas]\n{''.join(schemas)}"
     blocks = "".join(re.findall(r"(?ms)^```toml\n(.*?)^```", PAGE))
     for text in (tables, blocks):

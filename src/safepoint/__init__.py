@@ -16,11 +16,15 @@ from typing import TYPE_CHECKING, Any
 from safepoint.version import __version__
 
 if TYPE_CHECKING:
+    from safepoint.api import Compatibility as Compatibility
     from safepoint.api import Decision as Decision
     from safepoint.api import Finding as Finding
     from safepoint.api import InputRefusedError as InputRefusedError
     from safepoint.api import Migrated as Migrated
+    from safepoint.api import PayloadMigrationError as PayloadMigrationError
+    from safepoint.api import PayloadMigrations as PayloadMigrations
     from safepoint.api import PayloadSchemas as PayloadSchemas
+    from safepoint.api import PayloadStep as PayloadStep
     from safepoint.api import RetractedError as RetractedError
     from safepoint.api import Selection as Selection
     from safepoint.api import SeveralStoresError as SeveralStoresError
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from safepoint.api import Validation as Validation
     from safepoint.api import audit as audit
     from safepoint.api import check_decision as check_decision
+    from safepoint.api import compat as compat
     from safepoint.api import guard as guard
     from safepoint.api import guard_all as guard_all
     from safepoint.api import migrate as migrate
@@ -39,11 +44,15 @@ if TYPE_CHECKING:
     from safepoint.api import validate as validate
 
 __all__ = [
+    "Compatibility",
     "Decision",
     "Finding",
     "InputRefusedError",
     "Migrated",
+    "PayloadMigrationError",
+    "PayloadMigrations",
     "PayloadSchemas",
+    "PayloadStep",
     "RetractedError",
     "Selection",
     "SeveralStoresError",
@@ -54,6 +63,7 @@ __all__ = [
     "__version__",
     "audit",
     "check_decision",
+    "compat",
     "guard",
     "guard_all",
     "migrate",

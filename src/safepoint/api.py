@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
+from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
-from safepoint.core.digest import encode_record
 from safepoint.core.finding import Finding
-from safepoint.core.version import Version
 from safepoint.judging.single import Judgement, check_decision, judge, moment_of, require_apart
 from safepoint.reader.documents import Document, FactsGiven, InputRefusedError, load_document
 from safepoint.reader.stores import SeveralStoresError, UnknownRunError, load, scan_store
@@ -24,20 +23,26 @@ if TYPE_CHECKING:
     from safepoint.audit import Audit
     from safepoint.guard import Decision
     from safepoint.judging.fleet import Judging
-    from safepoint.migrate import Migrated
+    from safepoint.migrate import Migrated, migrate
     from safepoint.payloads import PayloadSchemas
+    from safepoint.payloads.migrations import PayloadMigrationError, PayloadMigrations, PayloadStep
     from safepoint.reader.fetching import RetractedError
     from safepoint.rules import Excerpts
     from safepoint.schemas import Engine
     from safepoint.selection import Selection
+    from safepoint.validation.compatibility import Compatibility, compat
 
 __all__ = [
+    "Compatibility",
     "Decision",
     "Finding",
     "InputRefusedError",
     "Judgement",
     "Migrated",
+    "PayloadMigrationError",
+    "PayloadMigrations",
     "PayloadSchemas",
+    "PayloadStep",
     "RetractedError",
     "Selection",
     "SeveralStoresError",
@@ -47,6 +52,7 @@ __all__ = [
     "Validation",
     "audit",
     "check_decision",
+    "compat",
     "findings_of",
     "guard",
     "guard_all",
@@ -63,28 +69,22 @@ __all__ = [
 ]
 
 
+_LATE = {
+    "guard": ("Decision",),
+    "migrate": ("Migrated", "migrate"),
+    "payloads": ("PayloadSchemas",),
+    "payloads.migrations": ("PayloadMigrationError", "PayloadMigrations", "PayloadStep"),
+    "reader.fetching": ("RetractedError",),
+    "selection": ("Selection",),
+    "validation.compatibility": ("Compatibility", "compat"),
+}
+"""Rooms that most callers do without, because they cost start-up time, and what is public in them."""
+
+
 def __getattr__(name: str) -> Any:
-    # Most callers need none of them, and their rooms cost start-up time.
-    if name == "Decision":
-        from safepoint.guard import Decision
-
-        return Decision
-    if name == "Migrated":
-        from safepoint.migrate import Migrated
-
-        return Migrated
-    if name == "PayloadSchemas":
-        from safepoint.payloads import PayloadSchemas
-
-        return PayloadSchemas
-    if name == "RetractedError":
-        from safepoint.reader.fetching import RetractedError
-
-        return RetractedError
-    if name == "Selection":
-        from safepoint.selection import Selection
-
-        return Selection
+    for room, names in _LATE.items():
+        if name in names:
+            return getattr(import_module(f"safepoint.{room}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -156,38 +156,6 @@ def validate(
 
 def _no_such(argument: str, value: object, wanted: str) -> str:
     return f"{argument}: got a {type(value).__name__}, expected such as safepoint.{wanted}"
-
-
-def migrate(data: bytes | Mapping[str, Any], to: str = "v3", allow_loss: bool = False) -> Migrated:
-    """One record in another version of the format; a record that already has it comes back byte for byte.
-
-    Args:
-        data: the stored bytes of one record, or its value.
-        to: ``vMAJOR`` or ``vMAJOR.MINOR``.
-        allow_loss: whether members that the target version cannot hold may be dropped (each is reported).
-
-    Returns:
-        The new bytes, or None where the migration is refused, and the faults that say why.
-
-    Raises:
-        ValueError: `to` is no version.
-        TypeError: `data` is text: whoever decoded it no longer has the stored bytes.
-    """
-    from safepoint.migrate import migrate_record
-
-    version = Version.parse(to)
-    if version is None:
-        raise ValueError(f"got {to!r}, expected a format version such as v3")
-    return migrate_record(_stored(data), version, allow_loss=allow_loss)
-
-
-def _stored(data: object) -> bytes:
-    if isinstance(data, Mapping):
-        return encode_record(data)
-    if isinstance(data, bytes):
-        return data
-    expected = "the stored bytes of a record, or its value as a mapping"
-    raise TypeError(f"got a {type(data).__name__}, expected {expected}")
 
 
 def guard(

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from safepoint.payloads.steps import PayloadStep
     from safepoint.selection import PathIgnore
 
 FORMATS = ("text", "json", "jsonl", "sarif", "junit", "github")
@@ -59,6 +60,8 @@ class Settings:
     schema_engine: str | None = None
     payload_schemas: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
     """Name and version of a payload schema to its file, or to a file for each snapshot."""
+    payload_migrations: tuple[PayloadStep, ...] = ()
+    """The steps between payload schemas."""
 
     @property
     def folder(self) -> str:
@@ -138,7 +141,7 @@ class _Reader:
         self._folder = os.path.dirname(path)
 
     def read(self, table: Mapping[str, Any]) -> Settings:
-        self._known("", table, ("validate", "payload-schemas"))
+        self._known("", table, ("validate", "payload-schemas", "payload-migrations"))
         own = self._table("validate", table.get("validate", {}))
         readers: Mapping[str, Callable[[str, Any], Any]] = {
             "select": self._selected,
@@ -161,6 +164,7 @@ class _Reader:
         return Settings(
             path=self._path,
             payload_schemas={name: self._schema(name, value) for name, value in schemas.items()},
+            payload_migrations=self._migrations(table.get("payload-migrations", []), schemas),
             **values,
         )
 
@@ -244,10 +248,14 @@ class _Reader:
         except CodesError as error:
             raise self._wrong(key, str(error)) from error
 
-    def _per_path(self, key: str, value: Any) -> tuple[PathIgnore, ...]:
+    def _tables(self, key: str, value: Any) -> list[tuple[str, Any]]:
+        """The tables of a list, each with its key."""
         if not isinstance(value, list):
             raise self._wrong(key, f"expected [[{self._prefix}{key}]] tables, found {_found(value)}")
-        return tuple(self._path_ignore(f"{key}[{number}]", entry) for number, entry in enumerate(value))
+        return [(f"{key}[{number}]", entry) for number, entry in enumerate(value)]
+
+    def _per_path(self, key: str, value: Any) -> tuple[PathIgnore, ...]:
+        return tuple(self._path_ignore(place, entry) for place, entry in self._tables(key, value))
 
     def _path_ignore(self, key: str, value: Any) -> PathIgnore:
         from safepoint.selection import PathIgnore, parse_pattern
@@ -280,8 +288,53 @@ class _Reader:
             raise self._wrong(
                 key, f"expected the path of a schema, or a table with paths for {parts}; found {found}"
             )
+        return self._snapshot_files(key, value)
+
+    def _snapshot_files(self, key: str, value: dict[str, Any]) -> Mapping[str, str]:
+        from safepoint.payloads import SNAPSHOTS
+
         self._known(key, value, SNAPSHOTS)
         return {member: self._file(f"{key}.{member}", path) for member, path in value.items()}
+
+    def _migrations(self, value: Any, schemas: Iterable[str]) -> tuple[PayloadStep, ...]:
+        tables = self._tables("payload-migrations", value)
+        if not tables:
+            return ()
+        from safepoint.payloads.errors import PayloadMigrationError
+        from safepoint.payloads.steps import check_steps
+
+        steps = tuple(self._step(key, entry) for key, entry in tables)
+        try:
+            check_steps(steps, tuple(schemas))
+        except PayloadMigrationError as error:
+            raise SettingsError(str(error)) from error
+        return steps
+
+    def _step(self, key: str, value: Any) -> PayloadStep:
+        from safepoint.payloads.steps import PayloadStep
+
+        entry = self._table(key, value)
+        self._known(key, entry, ("from", "to", "patch", "function"))
+        ends = []
+        for name in ("from", "to"):
+            if name not in entry:
+                raise self._wrong(
+                    key, f"{name} is missing: name a payload schema, such as support-agent/state@4"
+                )
+            if not isinstance(entry[name], str) or not _PAYLOAD_NAME.fullmatch(entry[name]):
+                found = _found(entry[name])
+                raise self._wrong(
+                    f"{key}.{name}", f"expected a name like support-agent/state@4, found {found}"
+                )
+            ends.append(entry[name])
+        patch = entry.get("patch")
+        if isinstance(patch, dict) and patch:
+            patch = self._snapshot_files(f"{key}.patch", patch)
+        elif patch is not None:
+            patch = self._file(f"{key}.patch", patch)
+        function = self._text(f"{key}.function", entry["function"]) if "function" in entry else None
+        origin = f"{self._path}: {self._prefix}{key}"
+        return PayloadStep(ends[0], ends[1], patch, function, self._folder or ".", origin)
 
 
 _PER_PATH: Mapping[str, str] = {

@@ -74,6 +74,16 @@ def test_of_many_threads_one_wins_each_name(place: Place, store: Store) -> None:
             assert store.get(key) == winner
 
 
+def test_many_are_put_as_one_by_one_and_their_outcomes_come_in_order(place: Place, store: Store) -> None:
+    items = [(journal_key("r1", number), b'{"n":%d}' % number) for number in range(1, 81)]
+    place.foreign.put(items[1][0], OTHERS)
+    store.put_if_absent(*items[2])
+    found = store.put_many([*items, ("runs/../outside.json", MINE)])
+    assert list(found[:-1]) == [WON, LOST, *[WON] * 78]
+    assert isinstance(found[-1], OutsideStoreError)
+    assert place.foreign.everything() == dict(items) | {items[1][0]: OTHERS}
+
+
 def test_names_may_hold_every_character_of_their_alphabet(place: Place, store: Store) -> None:
     letters = string.ascii_letters + string.digits + "._=-"
     names = [f"runs/{letters}/{letter}{letters}.json" for letter in letters] + ["a=/-b/_c/.d/e..f"]

@@ -35,7 +35,7 @@ def test_a_record_goes_to_standard_output(run: Run, checkpoint: Path) -> None:
     migrated = json.loads(result.stdout)
     assert (migrated["schemaVersion"], migrated["recordType"]) == ("v3", "checkpoint")
     assert migrated["sideEffectStatus"] == {"writePerformed": False, "externalMessageSent": None}
-    assert result.stderr.splitlines()[-1].startswith("done: 1 migrated")
+    assert result.stderr.splitlines()[-1] == "done: migrated; 0 findings"
 
 
 def test_the_result_validates_and_the_way_back_gives_the_original(run: Run, checkpoint: Path) -> None:
@@ -57,7 +57,7 @@ def test_what_a_version_has_no_place_for_is_one_line_a_record(run: Run, checkpoi
     down = run("migrate", "-", "--to", "v1", stdin=up)
     (line,) = (line for line in down.stderr.splitlines() if "SP603" in line)
     assert line.endswith(": /artifactRefs, /sideEffectStatus")
-    assert down.stderr.splitlines()[-1] == "done: 1 migrated; 1 finding in 2 places"
+    assert down.stderr.splitlines()[-1] == "done: migrated; 1 finding in 2 places"
 
 
 def test_standard_input_may_be_json_lines(run: Run) -> None:
@@ -156,3 +156,110 @@ def test_findings_of_a_line_of_standard_input_lie_on_that_line(run: Run) -> None
     bad = LEDGER.replace(b'"a"', b"7")
     result = run("migrate", "-", "--to", "v3", stdin=CHECKPOINT + b"\n" + bad + b"\n")
     assert "-:2:14: SP201" in result.stderr
+
+
+# what is not given together
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ([], "say what to write: --to v3, --payload NAME@VERSION, or both"),
+        (["--to", "v4"], "'v4' is not one of 'v1', 'v2', 'v3'"),
+        (["--to", "v3", "--seal", "--output", "new"], "say who answers for it with --by"),
+        (["--to", "v3", "--seal", "--by", "ops"], "--seal needs an --output"),
+        (
+            ["--to", "v3", "--seal", "--by", "ops", "--output", "new", "--dry-run"],
+            "not for --dry-run or --check",
+        ),
+        (
+            ["--to", "v3", "--seal", "--by", "ops", "--output", "new", "--check"],
+            "not for --dry-run or --check",
+        ),
+        (["--to", "v3", "--by", "ops"], "--by says who seals: give --seal too"),
+        (["--to", "v3", "--seal", "--by", "ops", "--output", "new"], "--seal is for the journals of a store"),
+        (["--to", "v3", "--seal", "--by", "FILL IN", "--output", "new"], "--by is still to be filled in"),
+        (["--to", "v3", "--jobs", "-1"], "expected a whole number of at least 0, found '-1'"),
+        (["--to", "v3", "--format", "sarif"], "'sarif' is not one of 'text', 'json'"),
+        (["--payload", "a/s@2"], "--payload needs [payload-schemas] and [[payload-migrations]]"),
+    ],
+)
+def test_what_cannot_be_meant_is_a_usage_error(
+    run: Run, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: list[str], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("migrate", checkpoint, *given)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert told in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["cp.json"]
+
+
+def test_the_help_fits_a_terminal_and_names_every_option(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    result = run("migrate", "--help")
+    assert result.exit_code == 0
+    head, examples = result.stdout.split("Examples:")
+    assert max(map(len, head.splitlines())) <= 80
+    options = {word for word in head.replace(",", " ").split() if word.startswith("--")}
+    assert options >= {
+        "--to", "--payload", "--allow-code", "--output", "--storage-option", "--allow-loss", "--keep-going",
+        "--seal", "--by", "--dry-run", "--check", "--jobs", "--config", "--no-config", "--format", "--help",
+    }  # fmt: skip
+    assert [line.split()[0] for line in examples.split("Exit status:")[1].splitlines() if line[2:3].isdigit()] == [
+        "0", "1", "2", "3"
+    ]  # fmt: skip
+
+
+# only looking, and what cannot be migrated
+
+
+@pytest.mark.parametrize(
+    ("to", "status", "told"), [("v3", 1, "would be migrated"), ("v2", 0, "would keep its")]
+)
+def test_a_check_of_one_file_says_whether_it_would_change(
+    run: Run, checkpoint: Path, to: str, status: int, told: str
+) -> None:
+    for given, stdin in ((checkpoint, None), ("-", CHECKPOINT)):
+        result = run("migrate", given, "--to", to, "--check", stdin=stdin)
+        assert (result.exit_code, result.stdout) == (status, "")
+        assert told in result.stderr
+        assert run("migrate", given, "--to", to, "--dry-run", stdin=stdin).exit_code == 0
+
+
+def test_a_check_of_a_file_that_cannot_be_migrated_fails(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_bytes(CHECKPOINT[:-9])
+    result = run("migrate", tmp_path / "bad.json", "--to", "v3", "--check")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == "refused, nothing was written; 1 finding"
+
+
+def test_told_to_keep_going_what_cannot_be_migrated_is_written_as_it_was(run: Run, tmp_path: Path) -> None:
+    lines = CHECKPOINT + b"\n" + b'{"torn\n'
+    (tmp_path / "all.jsonl").write_bytes(lines)
+    (tmp_path / "bad.json").write_bytes(b'{"torn')
+    result = run("migrate", tmp_path / "all.jsonl", "--to", "v3", "--keep-going")
+    first, second = result.stdout_bytes.splitlines()
+    assert (result.exit_code, json.loads(first)["schemaVersion"], second) == (1, "v3", b'{"torn')
+    assert result.stderr.splitlines()[-1].startswith("done")
+    result = run("migrate", tmp_path / "bad.json", "--to", "v3", "--keep-going")
+    assert (result.exit_code, result.stdout) == (1, '{"torn\n')
+    assert result.stderr.splitlines()[-1] == "done, but not all of it is migrated; 2 findings"
+
+
+def test_a_lossy_way_needs_its_own_permission(run: Run, tmp_path: Path) -> None:
+    value = json.loads(run("migrate", "-", "--to", "v3", stdin=CHECKPOINT).stdout)
+    (tmp_path / "cp.json").write_text(json.dumps(value | {"requires": {"resume": ["saga"]}}))
+    result = run("migrate", tmp_path / "cp.json", "--to", "v2", "--keep-going")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "SP601 lossy-migration" in result.stderr
+    assert run("migrate", tmp_path / "cp.json", "--to", "v2", "--allow-loss").exit_code == 0
+
+
+def test_the_report_of_one_file_goes_where_its_record_does_not(
+    run: Run, checkpoint: Path, tmp_path: Path
+) -> None:
+    done = {"done": True, "migrated": 1, "linesKept": 0}
+    result = run("migrate", checkpoint, "--to", "v3", "--format", "json")
+    assert json.loads(result.stderr) == {"findings": [], "summary": done}
+    result = run("migrate", checkpoint, "--to", "v3", "--format", "json", "--output", tmp_path / "new.json")
+    assert (json.loads(result.stdout), result.stderr) == ({"findings": [], "summary": done}, "")

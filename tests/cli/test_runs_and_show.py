@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
+from closed import objects
+from copied import origin, seal
+from questions import started
 
 Run = Callable[..., Result]
 
@@ -243,3 +246,18 @@ def test_a_long_reference_is_shown_whole_only_on_request(run: Run, attested: Pat
     assert "evidence human by ann I saw it. I saw it." in result.stdout
     assert "s3cret" not in result.stdout
     assert "s3cret" in run("show", attested, "--run", "run_123", "--show-values").stdout
+
+
+def test_a_copy_is_shown_as_one_and_whether_its_original_was_sealed(run: Run, tmp_path: Path) -> None:
+    for sealed in ({}, seal(started())):
+        for key, data in {**objects(started(), artifacts=False), **origin(started()), **sealed}.items():
+            (tmp_path / key).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / key).write_bytes(data)
+        word = "sealed" if sealed else "not sealed"
+        told = f"copied  from s3://agents/safepoint, original {word}\n"
+        assert told in run("show", tmp_path, "--run", "run-1", "--now", LAPSED).stdout
+        listed = run("runs", tmp_path, "--now", LAPSED).stdout
+        assert f"1 run copied from s3://agents/safepoint, original {word}\n" in listed
+        document = json.loads(run("show", tmp_path, "--run", "run-1", "--format", "json").stdout)
+        assert document["copiedFrom"]["source"] == "s3://agents/safepoint"
+        assert bool(document["copiedFrom"]["sealedBy"]) is bool(sealed)

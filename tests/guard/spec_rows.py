@@ -28,6 +28,13 @@ ROWS: Mapping[str, Mapping[str, Mapping[str, str | None]]] = {
             "read-requirement-unknown": "SP217",
         },
         "a repair has set something": {"set-aside-by-a-repair": "SP011"},
+        "a [copy](#copies) that is not whole": {
+            "copy-cut-short": "SP330",
+            "copy-not-begun": "SP330",
+            "copy-sealed-behind-another-head": "SP331",
+            "copy-seal-without-origin": "SP331",
+            "copy-that-went-on": "SP799",
+        },
         "an unknown name under `requires.resume`": {"resume-requirement-unknown": "SP218"},
         "`facts.heads` or an [anchor]": {
             "tail-cut": "SP708",
@@ -90,6 +97,15 @@ ROWS: Mapping[str, Mapping[str, Mapping[str, str | None]]] = {
             "store-cannot-fence": "SP725",
             "store-fenced-by-word": "SP799",
             "store-cannot-fence-completed": "SP710",
+        },
+        "a [copy](#copies) with a numbered journal": {
+            "copy-not-sealed": "SP726",
+            "copy-claimed-before-it-was-made": "SP726",
+            "copy-sealed": "SP799",
+            "copy-owner-dead": "SP799",
+            "copy-claimed-since": "SP799",
+            "copy-of-a-completed-run": "SP710",
+            "copy-not-sealed-inspect": "SP716",
         },
     },
     "budget": {

@@ -21,7 +21,9 @@ from safepoint.reader.comparing import load_anchored
 from safepoint.store import AbsentError, open_store
 
 ROOT = Path(__file__).parents[2] / "fixtures/guard"
-CASES = sorted(folder.name for folder in ROOT.iterdir())
+CASES = sorted(folder.name for folder in ROOT.iterdir() if folder.name != "copy-not-begun")
+"""All but the one without a record, to which nothing can be added and from which nothing taken."""
+
 RUN = "runs/run-1"
 
 

@@ -18,7 +18,9 @@ from safepoint.migrate.steps import v2_to_v3
 from safepoint.migrate.steps.exchange import same
 from safepoint.version import __version__
 
-CASES = sorted((Path(__file__).parents[2] / "fixtures/migrate").iterdir())
+ROOT = Path(__file__).parents[2] / "fixtures/migrate"
+CASES = sorted(case for case in ROOT.iterdir() if not (case / "safepoint.toml").exists())
+"""Those of versions alone; tests/test_fixtures.py runs all of them."""
 
 CHECKPOINT: dict[str, Any] = {
     "checkpointId": "cp_03",

@@ -97,6 +97,7 @@ def facts_of(draw: st.DrawFn, journal: Journal, now: float, *, ordered: bool) ->
         "knownSteps": st.sampled_from(
             [*[["notify", "update_status", "draft", "approve", "look"]] * 4, ["notify", "draft"]]
         ),
+        "knownPayloadSchemas": st.sampled_from([["agent/state@4"], ["agent/state@4", "agent/state@5"], []]),
     }
     # each member by a draw of its own, so that most facts say only a few things
     chosen = {
@@ -120,6 +121,7 @@ _MOSTLY: Mapping[str, tuple[bool, ...]] = {
     "fleet": (True, False, False, False),
     "guardContext": (True, False),
     "knownSteps": (True, False, False),
+    "knownPayloadSchemas": (True, False, False, False),
 }
 """How often facts have each member."""
 

@@ -222,6 +222,7 @@ class _Writer:
             ("usage", {"seconds": 1, "tokens": 1, "costMicros": 100 * self.saved, "attempts": 1}),
             ("nextSteps", self.pick([], ["update_status"], ["draft", "notify"])),
             ("replaySafeActions", ["send"]),
+            ("payloadSchema", "agent/state@4"),
             ("requires", {"resume": ["saga"]}),
         )
         members = {n: value for n, value in possible if self.often(1, 60 if n == "requires" else 5)}

@@ -67,9 +67,9 @@ def _smaller(question: Question, known: Mapping[str, Any]) -> Iterator[tuple[str
                 rest = [*value[:index], *value[index + 1 :]]
                 if not _refuses(question, name, [owner]):
                     yield f"owners {index}", {**known, name: rest}
-        elif name == "knownSteps":
-            for step in value:
-                yield f"knownSteps {step}", {**known, name: [other for other in value if other != step]}
+        elif name in {"knownSteps", "knownPayloadSchemas"}:
+            for one in value:
+                yield f"{name} {one}", {**known, name: [other for other in value if other != one]}
         elif isinstance(value, Mapping) and name not in {"fleet", "heads"}:
             for entry, said in value.items():
                 if not _refuses(question, name, {entry: said}):
@@ -110,7 +110,14 @@ def _refuses(question: Question, name: str, value: Any) -> bool:
         return not question.ordered or bool(value != newest(question.journal))
     if name == "knownSteps":
         return not steps_of(question) <= set(value)
+    if name == "knownPayloadSchemas":
+        return not payload_schemas_of(question) <= set(value)
     return name == "fleet"
+
+
+def payload_schemas_of(question: Question) -> set[str]:
+    """Every payload schema that a checkpoint names."""
+    return {name for value in question.journal.values if (name := value.get("payloadSchema"))}
 
 
 def steps_of(question: Question) -> set[str]:

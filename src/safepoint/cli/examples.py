@@ -249,6 +249,24 @@ _EXAMPLES: dict[tuple[str, int], dict[str, Any]] = {
             {"key": "safepoint.json", "fate": "copied", "size": 46, "digest": _ZEROS, "quarantine": None}
         ],
     },
+    ("origin", 3): {
+        "recordType": "origin",
+        "schemaVersion": "v3",
+        "runId": "run_123",
+        "source": "s3://agents/safepoint",
+        "tool": "safepoint 0.1.0",
+        "from": {"journal": {"sequence": 9, "digest": _ZEROS}},
+        "heads": {"journal": {"sequence": 9, "digest": _ZEROS}},
+    },
+    ("seal", 3): {
+        "recordType": "seal",
+        "schemaVersion": "v3",
+        "runId": "run_123",
+        "source": "s3://agents/safepoint",
+        "sequence": 11,
+        "digest": _ZEROS,
+        "after": {"sequence": 9, "digest": _ZEROS},
+    },
 }
 
 

@@ -158,6 +158,7 @@ def command(
         policy_file=policy,
         request=asks,
         anchor=judged.anchor,
+        source=None if judged.run.origin is None else str(judged.run.origin.value["source"]),
         saved=_saved(judged),
         silent={
             action.action_id: epochs for action in judged.run.actions.values() if (epochs := _silent(action))

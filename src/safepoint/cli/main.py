@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, str] = {
     "approve": "Say yes to what a run waits for.",
     "audit": "Does recovery hold? Ten points, answered from the records.",
     "cancel": "Stop a run for good.",
+    "compat": "Does a new payload schema still take what is stored?",
     "demo": "Watch a run crash, and see what may go on and what must not.",
     "doctor": "Try whether storage keeps two workers apart.",
     "explain": "What a code means, why it matters, how to fix it.",

@@ -1,19 +1,24 @@
-"""``safepoint migrate``."""
+"""``safepoint migrate``.
+
+Decided here: the options, what goes to which stream, and the exit status. Not decided here: how a record migrates
+(``migrate``) and how a store does (``moving``).
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+import os
+from collections.abc import Callable, Iterable
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from safepoint.cli.choices import Unusable, payloads_of, settings_of
 from safepoint.cli.console import (
     LOCATION,
     CannotEvaluate,
     Command,
+    WholeNumber,
     format_option,
     note,
     read_input,
@@ -25,91 +30,166 @@ from safepoint.core.fault import Fault, Place
 from safepoint.core.finding import Finding
 from safepoint.core.strictjson import parse
 from safepoint.core.version import Version
-from safepoint.migrate import Migrated, migrate_lines, migrate_record
-from safepoint.migrate.stores import migrate_store
-from safepoint.render.findings import finding_document, finding_text
-from safepoint.render.terminal import count, to_json
+from safepoint.migrate import Migrated, Migrator
+from safepoint.render.findings import finding_document
+from safepoint.render.migration import findings_lines, record_summary
+from safepoint.render.terminal import to_json
 from safepoint.rules import catalogue, to_finding, to_findings
 from safepoint.store import Outcome, Store, open_store
 from safepoint.store.base import TEMPORARY
 from safepoint.store.inputs import expand
 
-SHOWN = 100
-"""Findings of one code that text shows; all are counted."""
+if TYPE_CHECKING:
+    from safepoint.payloads.migrations import PayloadChange
 
 
 @click.command(
     cls=Command,
     examples=[
         "safepoint migrate v2/checkpoint.json --to v3 --output v3/checkpoint.json",
-        "safepoint migrate ./store --to v3 --output ./store-v3",
+        "safepoint migrate ./store --to v3 --dry-run",
+        "safepoint migrate ./store --to v3 --output ./store-v3 --jobs 0",
+        "safepoint migrate ./store --payload support-agent/state@5 --output ./store-5 --seal --by ops@example.org",
+        "safepoint migrate ./store --to v3 --check",
     ],
     statuses={
-        0: "migrated",
-        1: "refused: nothing was written",
-        2: "wrong usage",
-        3: "something could not be read or written",
+        0: "migrated; with --check: nothing would change",
+        1: "refused, and nothing was written; or not all was migrated or sealed; with --check: something would change",
+        2: "the command or the settings were used wrongly",
+        3: "something could not be read or written; give the same command again to go on",
+    },
+    groups={
+        "What to write": ["to", "payloads", "allow_code", "output", "storage"],
+        "What to allow": ["allow_loss", "keep_going"],
+        "The original": ["seal", "by"],
+        "Only looking": ["dry_run", "check"],
+        "How it is done": ["jobs", "config", "no_config", "output_format"],
     },
 )
 @click.argument("given", metavar="INPUT", type=LOCATION)
-@click.option("--to", required=True, type=click.Choice(["v1", "v2", "v3"]), help="The version to write.")
+@click.option("--to", type=click.Choice(["v1", "v2", "v3"]), help="The version of the format to write.")
+@click.option(
+    "--payload",
+    "payloads",
+    multiple=True,
+    metavar="NAME@VERSION",
+    help="Bring checkpoints to this payload schema, by the project's own steps. Repeatable.",
+)
+@click.option("--allow-code", is_flag=True, help="Call the Python functions that the settings name as steps.")
 @click.option(
     "--output", type=LOCATION, metavar="URL", help="Where to write; nothing that is there is overwritten."
 )
 @click.option("--allow-loss", is_flag=True, help="Write even what the version cannot hold entirely.")
+@click.option(
+    "--keep-going", is_flag=True, help="Copy what cannot be migrated as it is, and migrate the rest."
+)
+@click.option(
+    "--seal",
+    is_flag=True,
+    help="Once the copy is whole, end the authority of the original runs: their last record names the copy.",
+)
+@click.option("--by", metavar="WHO", help="Who answers for --seal.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option(
+    "--check", is_flag=True, help="As --dry-run, with status 1 where anything would change: for CI."
+)
+@click.option(
+    "--jobs",
+    "-j",
+    type=WholeNumber(0),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Processes that share the runs of a store on a local disk. 0: one for each processor.",
+)
+@click.option(
+    "--config",
+    type=LOCATION,
+    metavar="FILE",
+    help="The settings with payload schemas and steps.  [default: the nearest safepoint.toml or pyproject.toml]",
+)
+@click.option("--no-config", is_flag=True, help="No settings.")
 @format_option
 @storage_option
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     given: str,
     *,
-    to: str,
+    to: str | None,
     output: str | None,
-    allow_loss: bool,
-    output_format: str,
     storage: dict[str, Any],
+    dry_run: bool,
+    check: bool,
+    **options: Any,
 ) -> None:
-    """Bring records to another version of the format; the source is never changed.
+    """Bring records to another version of the format, or checkpoints to another version of your own payloads.
 
     INPUT is a file with one record, JSON Lines, a folder or a store; - is standard input. One file goes to standard
-    output unless --output names a place; a folder or store needs --output. With --format json a report replaces the
-    findings; it goes to standard output if the records do not.
+    output unless --output names a place; a folder or store needs --output, which must be an empty place. The source is
+    never changed: --seal alone appends to it. With --format json a report replaces the findings; it goes to standard
+    output if the records do not.
 
-    A copy of a run that has not ended is a second place where it could go on: go on in one of them only.
+    A store is looked through before anything is written, and read back after. Killed at any moment, it goes on when the
+    same command is given again. A copied run may only go on once its original is sealed, or its old owner proved dead.
     """
-    version = Version.parse(to)
-    assert version is not None
+    if to is None and not options["payloads"]:
+        raise click.UsageError("say what to write: --to v3, --payload NAME@VERSION, or both")
+    if options["seal"] and not options["by"]:
+        raise click.UsageError("--seal ends the authority of the originals: say who answers for it with --by")
+    if options["seal"] and (dry_run or check or output is None):
+        raise click.UsageError("--seal needs an --output, and is not for --dry-run or --check")
+    if options["by"] and not options["seal"]:
+        raise click.UsageError("--by says who seals: give --seal too")
     if output is not None:
         _require_place(output)
+    migrator = _migrator(None if to is None else Version.parse(to), options)
+    looking = dry_run or check
     source = None if given == "-" else _source(given, storage)
-    if source is None or source[1] is not None:
-        result, findings = _one(source, version, allow_loss=allow_loss)
-        refused = result.data is None
-        if result.data is not None and output is None:
+    if source is not None and source[1] is None:
+        from safepoint.cli.migrating import migrate
+
+        if output is None and not looking:
+            raise click.UsageError(f"{given} is a folder: name a new place for the copy with --output.")
+        target = None if output is None else open_store(output, **storage)
+        options["jobs"] = options["jobs"] or os.cpu_count() or 1
+        ctx.exit(migrate(source[0], target, migrator, options, looking=looking, check=check))
+    if options["seal"]:
+        raise click.UsageError(f"--seal is for the journals of a store; {given} is one file")
+    result, findings = _one(source, migrator)
+    done = result.data is not None
+    if result.data is not None and not looking:
+        if output is None:
             # A stored record needs no line feed; a terminal, and whoever appends the next record, does.
             write(result.data if result.data.endswith(b"\n") else result.data + b"\n")
-        elif result.data is not None and output is not None:
+        else:
             findings += _put(output, result.data, storage)
-            refused = any(finding.code == "SP604" for finding in findings)
-        summary: dict[str, Any] = {"done": not refused, "migrated": int(result.changed and not refused)}
-    else:
-        if output is None:
-            raise click.UsageError(f"{given} is a folder: name a new place for the copy with --output.")
-        store, target = source[0], open_store(output, **storage)
-        report = migrate_store(store, target, version, allow_loss=allow_loss)
-        findings, refused = (
-            _located(report.faults, lambda place: store.get(place.key) if place.key else None),
-            not report.done,
-        )
-        if report.done:
-            note(
-                "a run that has not ended could go on in both places now: make sure that nobody writes the original"
-            )
-        counts = ("migrated", "copied", "dropped", "left")
-        summary = {"done": report.done, **{name: getattr(report, name) for name in counts}}
-    _report(findings, summary, output_format, on_stdout=output is not None)
-    ctx.exit(int(refused))
+            done = not any(finding.code == "SP604" for finding in findings)
+    on_stdout = output is not None or looking
+    _report(findings, result, options["output_format"], done=done, dry=looking, on_stdout=on_stdout)
+    ctx.exit(int(not done or result.kept > 0 or (check and result.changed)))
+
+
+def _migrator(to: Version | None, options: dict[str, Any]) -> Migrator:
+    change = _change(options) if options["payloads"] else None
+    return Migrator(to, allow_loss=options["allow_loss"], payloads=change, keep_going=options["keep_going"])
+
+
+def _change(options: dict[str, Any]) -> PayloadChange:
+    """The project's steps to the payload schemas that were asked for."""
+    from safepoint.payloads.migrations import PayloadMigrationError, PayloadMigrations
+
+    settings = settings_of({"config": options["config"], "no_config": options["no_config"]})
+    schemas = payloads_of(settings)
+    if schemas is None:
+        where = settings.path or "no safepoint.toml was found"
+        raise Unusable(f"{where}: --payload needs [payload-schemas] and [[payload-migrations]] there")
+    try:
+        steps = PayloadMigrations.load(settings.payload_migrations, schemas, allow_code=options["allow_code"])
+        return steps.toward(options["payloads"])
+    except PayloadMigrationError as error:
+        raise Unusable(f"{settings.path}: {error}") from error
 
 
 def _source(given: str, storage: dict[str, Any]) -> tuple[Store, str | None]:
@@ -131,18 +211,21 @@ def _source(given: str, storage: dict[str, Any]) -> tuple[Store, str | None]:
     return keys[0]
 
 
-def _one(
-    source: tuple[Store, str | None] | None, version: Version, *, allow_loss: bool
-) -> tuple[Migrated, list[Finding]]:
+def _one(source: tuple[Store, str | None] | None, migrator: Migrator) -> tuple[Migrated, list[Finding]]:
     if source is None or source[1] is None:
         data, place = read_input(), Place("-", "-")
     else:
         data, place = source[0].get(source[1]), Place(source[0].url_of(source[1]), source[1])
-    if _is_lines(place.key, data):
-        result = migrate_lines(data, version, allow_loss=allow_loss, place=place)
-    else:
-        result = migrate_record(data, version, allow_loss=allow_loss)
-    return result, _located(_placed(result.faults, place), lambda _: data)
+    lines = _is_lines(place.key, data)
+    result = migrator.lines(data, place) if lines else migrator.record(data)
+    if (
+        result.data is None
+        and migrator.keep_going
+        and not any(f.code in {"SP601", "SP605"} for f in result.faults)
+    ):
+        kept = Fault("SP613", "not migrated; it is written as it was")
+        result = Migrated(data, result.identity, (*result.faults, kept), changed=False, kept=1)
+    return result, located(_placed(result.faults, place), lambda _: data)
 
 
 def _is_lines(key: str, data: bytes) -> bool:
@@ -163,7 +246,7 @@ def _text(data: bytes, place: Place) -> bytes:
     return data
 
 
-def _located(faults: Iterable[Fault], read: Callable[[Place], bytes | None]) -> list[Finding]:
+def located(faults: Iterable[Fault], read: Callable[[Place], bytes | None]) -> list[Finding]:
     """Findings with line and column, in the order of the faults' files and lines.
 
     Args:
@@ -207,32 +290,23 @@ def _put(output: str, data: bytes, storage: dict[str, Any]) -> list[Finding]:
     return [to_finding(Fault("SP604", message, place=Place(store.url_of(name), name)), None)]
 
 
-def _report(findings: list[Finding], summary: dict[str, Any], output_format: str, *, on_stdout: bool) -> None:
+def _report(
+    findings: list[Finding], result: Migrated, output_format: str, *, done: bool, dry: bool, on_stdout: bool
+) -> None:
     if output_format == "json":
-        documents = [finding_document(finding, catalogue.code(finding.code).name) for finding in findings]
-        text = to_json({"findings": documents, "summary": summary})
+        summary = {
+            "done": done and not dry,
+            "migrated": int(result.changed and done),
+            "linesKept": result.kept,
+        }
+        text = to_json({"findings": documents(findings), "summary": summary})
         write(text) if on_stdout else note(text.decode().rstrip())
         return
-    seen: Counter[str] = Counter()
-    for finding in _together(findings):
-        seen[finding.code] += 1
-        if seen[finding.code] <= SHOWN:
-            note(finding_text(finding, catalogue.code(finding.code).name, screen(error_stream=True)))
-    numbers = ", ".join(f"{number} {name}" for name, number in summary.items() if name != "done")
-    hidden = sum(max(0, n - SHOWN) for n in seen.values())
-    more = f" ({hidden:,} more of the same codes not shown)" if hidden else ""
-    outcome = "done" if summary["done"] else "refused, nothing was written; as far as it came"
-    lines = seen.total()
-    places = f" in {count(len(findings), 'place')}" if len(findings) > lines else ""
-    note(f"{outcome}: {numbers}; {count(lines, 'finding')}{places}{more}")
+    for line in findings_lines(findings, catalogue.name_of, screen(error_stream=True)):
+        note(line)
+    note(record_summary(findings, done=done, changed=result.changed, dry=dry))
 
 
-def _together(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """What a record has no place for, in one line instead of one for each member."""
-    for (code, _, _), group in groupby(findings, key=lambda f: (f.code, f.url, f.message)):
-        same = list(group)
-        if code == "SP603" and len(same) > 1:
-            names = ", ".join(finding.pointer for finding in same)
-            yield replace(same[0], message=f"{same[0].message}: {names}", pointer="")
-        else:
-            yield from same
+def documents(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+    """Findings for JSON."""
+    return [finding_document(finding, catalogue.name_of(finding.code)) for finding in findings]

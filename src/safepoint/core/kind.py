@@ -12,7 +12,7 @@ from typing import Any
 
 from safepoint.core.fault import Fault
 from safepoint.core.pointer import join
-from safepoint.core.version import CURRENT, V2, V3, Version
+from safepoint.core.version import CURRENT, V1, V2, V3, Version
 
 KINDS: Mapping[int, frozenset[str]] = {
     1: frozenset({"checkpoint", "ledger"}),
@@ -20,7 +20,7 @@ KINDS: Mapping[int, frozenset[str]] = {
     3: frozenset(
         {"run", "checkpoint", "ledger", "approval", "lease", "evidence", "retract", "recovery", "heartbeat"}
         | {"store", "deleted", "policy", "facts", "request", "decision", "report", "anchor"}
-        | {"quarantine", "repair"}
+        | {"quarantine", "repair", "origin", "seal"}
     ),
 }
 """The kinds of each major version: the records of a run, then what lies beside one."""
@@ -69,19 +69,26 @@ class Identity:
 _PLAIN = {kind: Identity(kind, V3) for kind in KINDS[3]}
 """What nearly every record is: of v3, without demands."""
 
+_OLD = {
+    f"{version}": {kind: Identity(kind, version) for kind in KINDS[version.major]} for version in (V1, V2)
+}
+"""What nearly every older record is: of a version as it is usually spelt, with one id and without demands."""
+
 
 def recognise(value: Any) -> tuple[Identity | None, tuple[Fault, ...]]:
     """The identity of a parsed value, or None where it must not be read; and what is wrong with its claim."""
     if not isinstance(value, dict):
         return None, (Fault("SP003", f"expected a JSON object, got {_type(value)}{_in_lines(value)}"),)
-    kind = value.get("recordType")
-    if (
-        value.get("schemaVersion") == "v3"
-        and type(kind) is str
-        and kind in _PLAIN
-        and "requires" not in value
-    ):
-        return _PLAIN[kind], ()
+    kind, said = value.get("recordType"), value.get("schemaVersion")
+    if "requires" not in value and type(said) is str:
+        if said == "v3" and type(kind) is str and kind in _PLAIN:
+            return _PLAIN[kind], ()
+        if (
+            said in _OLD
+            and "recordType" not in value
+            and ("checkpointId" in value) is not ("actionId" in value)
+        ):
+            return _OLD[said]["checkpoint" if "checkpointId" in value else "ledger"], ()
     ids = [kind for member, kind in _ID_MEMBERS.items() if member in value]
     if not ids and "recordType" not in value:
         message = (

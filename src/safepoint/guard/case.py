@@ -12,6 +12,7 @@ from safepoint.core.timestamp import SECOND, parse_time
 from safepoint.guard.decision import GRAVITY, Missing, PlanItem, Reason
 from safepoint.model.action import Action, Declaration
 from safepoint.model.attempts import last_written
+from safepoint.model.origin import vanished
 from safepoint.model.record import Record
 from safepoint.model.run import Run
 from safepoint.policy import Policy
@@ -42,20 +43,13 @@ class Anchored:
     def vanished(self, journal: int, recovery: int, records: AbstractSet[str], unread: int) -> int:
         """How many texts that could not be read are gone, and have not become records.
 
-        Such a text may hold an attempt, and no head stands for it. Where it was mended, or what was being written then
-        was finished, there is a record more.
-
         Args:
             journal: the newest sequence there is now; 0: none.
             recovery: that of the recovery log.
             records: digests of the records without a sequence.
             unread: the texts that cannot be read now.
         """
-        heads = self.heads
-        logs = ((heads.get("journal"), journal), (heads.get("recovery"), recovery))
-        more = sum(max(0, now - (known["sequence"] if known else 0)) for known, now in logs)
-        more += len(records - set(heads.get("records") or ()))
-        return max(0, int(heads.get("unread") or 0) - unread - more)
+        return vanished(self.heads, journal, recovery, records, unread)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
-"""Every version of a record from every other: pure steps, the engine that guards them, and whole stores.
+"""Every version of a record from every other: pure steps, and the engine that guards them.
 
-Whole stores are in ``migrate.stores``, which is imported by name: reading old records does not need it.
+Whole stores are another room's (``moving``).
 """
 
-from safepoint.migrate.engine import Migrated, migrate_lines, migrate_record, upgrade
+from safepoint.migrate.engine import JournalMigrator, Migrator, migrate, migrate_lines, migrate_record
+from safepoint.migrate.record import Migrated, upgrade
 
-__all__ = ["Migrated", "migrate_lines", "migrate_record", "upgrade"]
+__all__ = ["JournalMigrator", "Migrated", "Migrator", "migrate", "migrate_lines", "migrate_record", "upgrade"]

@@ -1,71 +1,123 @@
-"""Records from one version to another: checked before, carried step by step, checked after.
+"""Records, JSON Lines and journals in another version, or with other payloads.
 
-Decided here: when a migration is refused, what is reported, and the provenance that a raised record bears.
-Not decided here: how versions map (``steps``), what is valid (``schemas``), where bytes lie (``stores``).
+Decided here: what is migrated together. A record alone, the lines of a file, and a journal, whose chain is carried over
+from each record to the next. Not decided here: what becomes of one record (``record``), and where bytes lie
+(``moving``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from safepoint.core.digest import digest_stored, encode_parsed
+from safepoint.core.digest import encode_record
 from safepoint.core.fault import Fault, Place
-from safepoint.core.jsonlines import parse_lines
-from safepoint.core.kind import KINDS, Identity, recognise
-from safepoint.core.pointer import join
+from safepoint.core.jsonlines import Line, parse_lines
 from safepoint.core.strictjson import parse
-from safepoint.core.version import CURRENT, V1, V2, V3, Version
-from safepoint.migrate.steps import v1_to_v2, v2_to_v3
-from safepoint.migrate.steps.exchange import Down
-from safepoint.schemas import check
-from safepoint.version import __version__
+from safepoint.core.version import Version
+from safepoint.migrate.chain import Chain
+from safepoint.migrate.record import LOWERED, Migrated, Wish, migrate_parsed, upgrade
+from safepoint.schemas import JOURNAL
 
-STEPS: Mapping[int, ModuleType] = {1: v1_to_v2, 2: v2_to_v3}
-"""The step from each major version to the next, and back."""
+if TYPE_CHECKING:
+    from safepoint.payloads.migrations import PayloadChange
 
-_TARGETS = (V1, V2, V3)
-_RESIDUES = frozenset(f"x-{version}" for version in _TARGETS)
-_PLACE = frozenset({"sequence", "previousDigest", "nonce", "leaseEpoch", "lastLedgerSequence"})
-"""What only means something beside the journal that a record was written into."""
+__all__ = ["JournalMigrator", "Migrated", "Migrator", "migrate", "migrate_lines", "migrate_record", "upgrade"]
 
-_TOOL = "safepoint "
-# Severities live in `rules`, above this room; of a text's and a record's codes these are no errors.
-_HARMLESS = frozenset({"SP115", "SP116", "SP204", "SP205", "SP218", "SP220"})
+_Read = tuple[Line, Any, tuple[Fault, ...]]
+"""A line, what it says, and what the reader found."""
+
+_NOWHERE = Place("")
 
 
 @dataclass(frozen=True, slots=True)
-class Migrated:
-    """What became of one record, or of one JSON Lines file."""
+class Migrator(Wish):
+    """A migration as it is asked for, and its ways to do it. Equal input gives equal bytes."""
 
-    data: bytes | None
-    """The bytes in the version asked for; None: refused, and `faults` say why."""
-    identity: Identity | None
-    """What the source is; of JSON Lines its first record; None: no record that can be read."""
-    faults: tuple[Fault, ...]
-    changed: bool
-    """False: `data` is the source byte for byte."""
+    def record(self, data: bytes, *, alone: bool = True) -> Migrated:
+        """The record in `data`; what does not change keeps its bytes.
+
+        Args:
+            data: one JSON text.
+            alone: False: whoever calls sees to the chain of the record's journal. Else a record of a journal whose
+                payload would change is refused (SP612).
+        """
+        value, faults = parse(data)
+        return migrate_parsed(data, value, faults, self, None, alone=alone)
+
+    def lines(self, data: bytes, place: Place = _NOWHERE) -> Migrated:
+        """The JSON Lines in `data`; one line that is refused refuses all, unless this is to keep going.
+
+        The chain of a journal is carried over, in the order of the sequences. Of a run whose journal is not whole in
+        this file no payload is changed (SP612): the next record lies elsewhere.
+
+        Args:
+            data: the file's bytes.
+            place: the file; the faults lie at its lines.
+        """
+        return _lines(self, Chain(), data, place, vouched=False)
+
+    def journal(self) -> JournalMigrator:
+        """For one whole journal, handed in from its first record on."""
+        return JournalMigrator(self)
 
 
-def upgrade(value: Mapping[str, Any], identity: Identity) -> dict[str, Any]:
-    """A valid record of any readable version as v3, in memory: pure, and without provenance.
+class JournalMigrator:
+    """A journal on its way, in the order of its sequences; the chain is carried over from record to record.
 
-    What a lowered record kept of its v3 form counts again, unless it breaks v3's schema; its place in a journal
-    does not, because the chain's digests are of other bytes.
+    A record that is refused is taken to stay in its place as it was: the one behind it stays linked to its old bytes.
     """
-    if identity.version.major >= CURRENT.major:
-        return value if isinstance(value, dict) else dict(value)
-    raised = _raise(value, identity, CURRENT)
-    _forget_null(raised)
-    # Only a residue can bring in what no schema has seen, and hardly any record has one.
-    if _RESIDUES.isdisjoint(value):
-        return raised
-    if _errors(check(Identity(identity.kind, CURRENT), raised)):
-        plain = {name: part for name, part in value.items() if name not in _RESIDUES}
-        return _raise(plain, identity, CURRENT)
-    return {name: part for name, part in raised.items() if name not in _PLACE} | {"orderEvidence": "time"}
+
+    def __init__(self, migrator: Migrator) -> None:
+        self._migrator, self._chain = migrator, Chain()
+
+    def record(self, data: bytes) -> Migrated:
+        """The next record."""
+        value, faults = parse(data)
+        return migrate_parsed(data, value, faults, self._migrator, self._chain, alone=False)
+
+    def lines(self, data: bytes, place: Place = _NOWHERE) -> Migrated:
+        """The next records, which lie in one file; else as `Migrator.lines`."""
+        return _lines(self._migrator, self._chain, data, place, vouched=True)
+
+
+def migrate(
+    data: bytes | Mapping[str, Any],
+    to: str | None = "v3",
+    allow_loss: bool = False,
+    *,
+    payloads: PayloadChange | None = None,
+) -> Migrated:
+    """One record in another version of the format; what does not change comes back byte for byte.
+
+    Args:
+        data: the stored bytes of one record, or its value.
+        to: ``vMAJOR`` or ``vMAJOR.MINOR``; None: the version that it has.
+        allow_loss: whether members that the target version cannot hold may be dropped (each is reported).
+        payloads: what `PayloadMigrations.toward` returned; None: payloads are carried as they are.
+
+    Returns:
+        The new bytes, or None where the migration is refused, and the faults that say why. A record of a journal whose
+        payload would change is refused (SP612): the one behind it names the digest of its bytes.
+
+    Raises:
+        ValueError: `to` is no version.
+        TypeError: `data` is text: whoever decoded it no longer has the stored bytes.
+    """
+    version = None if to is None else Version.parse(to)
+    if to is not None and version is None:
+        raise ValueError(f"got {to!r}, expected a format version such as v3")
+    return Migrator(version, allow_loss=allow_loss, payloads=payloads).record(_stored(data))
+
+
+def _stored(data: object) -> bytes:
+    if isinstance(data, Mapping):
+        return encode_record(data)
+    if isinstance(data, bytes):
+        return data
+    expected = "the stored bytes of a record, or its value as a mapping"
+    raise TypeError(f"got a {type(data).__name__}, expected {expected}")
 
 
 def migrate_record(data: bytes, to: Version, *, allow_loss: bool = False) -> Migrated:
@@ -76,17 +128,10 @@ def migrate_record(data: bytes, to: Version, *, allow_loss: bool = False) -> Mig
         to: v1, v2 or v3.
         allow_loss: go on although readers of a lower version will not honour what the record ``requires``.
     """
-    value, faults = parse(data)
-    return _migrate(data, value, faults, to, allow_loss=allow_loss)
+    return Migrator(to, allow_loss=allow_loss).record(data)
 
 
-def migrate_lines(
-    data: bytes,
-    to: Version,
-    *,
-    allow_loss: bool = False,
-    place: Place = Place(""),  # noqa: B008 frozen value
-) -> Migrated:
+def migrate_lines(data: bytes, to: Version, *, allow_loss: bool = False, place: Place = _NOWHERE) -> Migrated:
     """The JSON Lines in `data`, each as version `to`; one line that is refused refuses all.
 
     Args:
@@ -95,171 +140,73 @@ def migrate_lines(
         allow_loss: as for a record; also leaves out records of kinds that the version lacks.
         place: the file; the faults lie at its lines.
     """
+    return Migrator(to, allow_loss=allow_loss).lines(data, place)
+
+
+def _lines(migrator: Migrator, chain: Chain, data: bytes, place: Place, *, vouched: bool) -> Migrated:
+    """All lines of a file; `vouched`: what of a journal is not in it has been handed in, or comes next."""
+    reads: Iterable[_Read] = parse_lines(data)
+    parts: frozenset[str] = frozenset()
+    in_order = True
+    if migrator.payloads is not None:
+        seats = [_seat(value) for _, value, _ in parse_lines(data)]
+        if not vouched:
+            parts = _in_parts(seats, spare=migrator.keep_going)
+        order = [seat[1] if seat else 0 for seat in seats]
+        in_order = order == sorted(order)
+        if not in_order:
+            reads = (read for _, read in sorted(zip(order, reads, strict=True), key=lambda pair: pair[0]))
+    done: Iterable[tuple[Line, Migrated]] = (_line(read, migrator, chain, parts) for read in reads)
+    return _joined(done if in_order else sorted(done, key=lambda pair: pair[0].number), migrator, place)
+
+
+def _line(read: _Read, migrator: Migrator, chain: Chain, parts: frozenset[str]) -> tuple[Line, Migrated]:
+    line, value, damage = read
+    if any(fault.code == "SP116" for fault in damage):  # blank: kept, for nothing is dropped unasked
+        return line, Migrated(line.data, None, damage, changed=False)
+    alone = bool(parts) and (seat := _seat(value)) is not None and seat[0] in parts
+    return line, migrate_parsed(line.data, value, damage, migrator, chain, alone=alone)
+
+
+def _joined(lines: Iterable[tuple[Line, Migrated]], migrator: Migrator, place: Place) -> Migrated:
     faults: list[Fault] = []
     parts: list[bytes] = []
-    identity, whole, changed = None, True, False
-    for line, value, damage in parse_lines(data):
-        there = replace(place, line=line.number, offset=line.offset)
-        if any(fault.code == "SP116" for fault in damage):  # blank: kept, for nothing is dropped unasked
-            one = Migrated(line.data, None, damage, changed=False)
-        else:
-            one = _migrate(line.data, value, damage, to, allow_loss=allow_loss)
-        faults += (fault.at(there) for fault in one.faults)
+    identity, refused, changed = None, 0, False
+    for line, one in lines:
+        if one.faults:
+            there = replace(place, line=line.number, offset=line.offset)
+            faults += (fault.at(there) for fault in one.faults)
         identity, changed = identity or one.identity, changed or one.changed
-        if one.data is not None:
-            parts.append(one.data + b"\n" * line.terminated)
-        elif allow_loss and _lacks(one):
+        if one.data is None and migrator.allow_loss and any(fault.code == "SP605" for fault in one.faults):
             changed = True
-        else:
-            whole = False
-    if not whole:
+            continue
+        refused += one.data is None
+        parts.append((line.data if one.data is None else one.data) + b"\n" * line.terminated)
+    if refused and not migrator.keep_going:
         return Migrated(None, identity, tuple(faults), changed=False)
-    return Migrated(b"".join(parts), identity, tuple(faults), changed)
+    return Migrated(b"".join(parts), identity, tuple(faults), changed, refused)
 
 
-def _lacks(migrated: Migrated) -> bool:
-    return any(fault.code == "SP605" for fault in migrated.faults)
+def _seat(value: Any) -> tuple[str, int] | None:
+    """The run and the sequence of what may be a record of a journal, also where it lies lowered."""
+    for form in (value, value.get(LOWERED)) if isinstance(value, dict) else ():
+        if isinstance(form, dict) and form.get("recordType") in JOURNAL:
+            run, sequence = value.get("runId"), form.get("sequence")
+            if isinstance(run, str) and type(sequence) is int:
+                return run, sequence
+    return None
 
 
-def _migrate(
-    data: bytes, value: Any, faults: tuple[Fault, ...], to: Version, *, allow_loss: bool
-) -> Migrated:
-    if _errors(faults):
-        return Migrated(None, None, faults, changed=False)
-    identity, more = recognise(value)
-    found = list(faults + more)
-    if identity is None:
-        return Migrated(None, None, tuple(found), changed=False)
-    found += check(identity, value)
-    if errors := _errors(found):
-        message = f"not migrated: the source is no valid {identity.kind} of {identity.version}"
-        found.append(Fault("SP606", message))
-    elif to.major != identity.version.major or to not in _TARGETS:
-        return _carried(data, value, identity, to, tuple(found), allow_loss=allow_loss)
-    return Migrated(None if errors else data, identity, tuple(found), changed=False)
+def _in_parts(seats: Sequence[tuple[str, int] | None], *, spare: bool) -> frozenset[str]:
+    """The runs whose journal is not whole here.
 
-
-def _carried(
-    data: bytes,
-    value: Mapping[str, Any],
-    identity: Identity,
-    to: Version,
-    faults: tuple[Fault, ...],
-    *,
-    allow_loss: bool,
-) -> Migrated:
-    def refused(*why: Fault) -> Migrated:
-        return Migrated(None, identity, faults + why, changed=False)
-
-    version, kind = identity.version, identity.kind
-    if to not in _TARGETS:
-        return refused(Fault("SP602", f"no way from {version} to {to}; this version writes v1, v2 and v3"))
-    if to < version and version.minor:
-        message = f"no way from {version} down to {to}: what a newer minor version added is not known here"
-        return refused(Fault("SP602", message, "/schemaVersion"))
-    if kind not in KINDS[to.major]:
-        message = f"{to} has no records of kind {kind}; it has {' and '.join(sorted(KINDS[to.major]))}"
-        return refused(Fault("SP605", message, "/recordType"))
-    lost: tuple[str, ...] = ()
-    if to > version:
-        result = _raise(value, identity, to)
-        if result.get("orderEvidence") == "time":
-            # A record that came home out of its residue is the original: it stems from nothing but itself.
-            result.setdefault("migratedFrom", _provenance(value.get("schemaVersion"), data))
-        _forget_null(result)
-    else:
-        result, lost = _lower(value, identity, to)
-    losses = [Fault("SP601", f"readers of {to} will not honour this", pointer) for pointer in lost]
-    if losses and not allow_loss:
-        return refused(*losses)
-    try:
-        migrated = encode_parsed(result)
-    except ValueError as error:
-        return refused(Fault("SP607", f"not migrated: as {to} {error}"))
-    # Recognised again, because a reader too has only what the result says of itself.
-    claimed, wrong = recognise(result)
-    if errors := _errors(wrong) + (_errors(check(claimed, result)) if claimed else []):
-        return refused(*(_wrong_result(error, to) for error in errors))
-    kept = (*losses, *_kept(value, result, to))
-    return Migrated(migrated + b"\n" * data.endswith(b"\n"), identity, faults + kept, changed=True)
-
-
-def _raise(value: Mapping[str, Any], identity: Identity, to: Version) -> dict[str, Any]:
-    for major in range(identity.version.major, to.major):
-        value = STEPS[major].up(identity.kind, value)
-    return dict(value)
-
-
-def _lower(
-    value: Mapping[str, Any], identity: Identity, to: Version
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """`value` lower down, step by step; what was raised by us is its source again where it is met on the way."""
-    lost: tuple[str, ...] = ()
-    if identity.version.major == CURRENT.major and value.get("orderEvidence") == "time":
-        value = {**value, "migratedFrom": value.get("migratedFrom")}
-    for major in range(identity.version.major - 1, to.major - 1, -1):
-        down = _source(value, identity.kind, major) or STEPS[major].down(identity.kind, value)
-        value, lost = down.value, lost + down.lost
-    return dict(value), lost
-
-
-def _source(value: Mapping[str, Any], kind: str, major: int) -> Down | None:
-    """The record of version `major` that `value`, of the next, was raised from by us, without a trace of that."""
-    # A version below the current may be a stop on the way down: then the provenance lies in a residue, which no
-    # schema has seen.
-    restored = major + 1 < CURRENT.major
-    raised = _raise(value, Identity(kind, Version(major + 1)), CURRENT)
-    if raised.get("orderEvidence") != "time" or raised.get("migratedFrom") is None:
-        return None
-    if restored and _errors(check(Identity(kind, CURRENT), raised)):
-        return None
-    provenance = raised.pop("migratedFrom")
-    down = Down(raised)
-    for step in range(CURRENT.major - 1, major - 1, -1):
-        down = STEPS[step].down(kind, down.value)
-    return down if _is_ours(provenance, down.value) else None
-
-
-def _forget_null(raised: dict[str, Any]) -> None:
-    """Null in a residue says that the record had no provenance; without it one would be invented on the way up."""
-    if raised.get("migratedFrom", raised) is None:
-        del raised["migratedFrom"]
-
-
-def _provenance(version: str | None, data: bytes) -> dict[str, Any]:
-    return {"schemaVersion": version, "digest": digest_stored(data), "tool": _TOOL + __version__}
-
-
-def _is_ours(provenance: Mapping[str, Any], lowered: Mapping[str, Any]) -> bool:
-    """Whether raising `lowered` would write this again.
-
-    But for two things that nobody can know any more: how its source was spelt, and which of our versions raised it.
-    To hold out for the digest would leave a residue in nearly every record that goes up and back.
+    Args:
+        seats: of each line.
+        spare: a line without a seat may be the record that is missing: damaged, but in its place.
     """
-    return (
-        provenance.keys() == {"schemaVersion", "digest", "tool"}
-        and provenance["schemaVersion"] == lowered.get("schemaVersion")
-        and provenance["tool"].startswith(_TOOL)
-    )
-
-
-def _kept(value: Mapping[str, Any], result: Mapping[str, Any], to: Version) -> Iterator[Fault]:
-    """One fault for each member of the source that lies in a residue of the result and did not before."""
-    names: dict[str, None] = {}
-    for residue in sorted(_RESIDUES):
-        inside = result.get(residue)
-        if isinstance(inside, dict) and inside != value.get(residue):
-            names |= dict.fromkeys(inside)
-    for name in names:
-        if name in value and name not in {"recordType", "schemaVersion"}:
-            yield Fault("SP603", f"no place in {to} for what stands here; kept for the way back", join(name))
-
-
-def _wrong_result(fault: Fault, to: Version) -> Fault:
-    return Fault(
-        "SP607", f"not migrated: as {to} it would break {fault.code}: {fault.message}", fault.pointer
-    )
-
-
-def _errors(faults: Iterable[Fault]) -> list[Fault]:
-    return [fault for fault in faults if fault.code not in _HARMLESS]
+    held: dict[str, set[int]] = {}
+    for seat in seats:
+        if seat is not None:
+            held.setdefault(seat[0], set()).add(seat[1])
+    unknown = sum(seat is None for seat in seats) if spare else 0
+    return frozenset(run for run, taken in held.items() if max(taken) - len(taken) > unknown)

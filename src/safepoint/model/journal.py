@@ -49,8 +49,8 @@ class Unread:
 
     @property
     def of_a_log(self) -> bool:
-        """Whether it may be a record: a heartbeat is only a hint, and the store's description is no part of a run."""
-        return self.log not in {"heartbeat", "store"}
+        """Whether it may be a record: a heartbeat is only a hint, and documents are no part of a run."""
+        return self.log not in {"heartbeat", "store", "origin", "seal"}
 
     @property
     def newer_version(self) -> bool:

@@ -14,6 +14,7 @@ from safepoint.model.approvals import Approval, fold_approvals, gravest_last
 from safepoint.model.episodes import Episode, fold_episodes
 from safepoint.model.journal import Head, Level, Ownership, Unread, ends, level_of, order, own
 from safepoint.model.ledger import fold_ledger
+from safepoint.model.origin import contents_of, seal_faults, shortfalls
 from safepoint.model.record import Record
 
 
@@ -50,6 +51,10 @@ class Run:
     """Whether the journal lies as numbered objects, so that a claim can win or lose its place."""
     deleted: Record | None = None
     """The document that says that the run was deleted on purpose; then nothing else of it is looked at."""
+    origin: Record | None = None
+    """The document that says that the run is a copy, and of what."""
+    seal: Record | None = None
+    """The document that says that its original was sealed, where it counts."""
 
     @property
     def newest_checkpoints(self) -> tuple[Record, ...]:
@@ -125,6 +130,8 @@ def fold(
     beats: Iterable[tuple[int, str, int]] = (),
     unread: Sequence[Unread] = (),
     claimable: bool = False,
+    origin: Record | None = None,
+    seal: Record | None = None,
 ) -> Run:
     """Fold `records` of one run, in whatever order they come.
 
@@ -135,6 +142,8 @@ def fold(
         beats: epoch, nonce and time in nanoseconds of each heartbeat object.
         unread: the texts of this run that could not be read.
         claimable: whether the journal lies as numbered objects.
+        origin: the document that says that the run is a copy.
+        seal: the one that says that its original was sealed.
     """
     faults: list[Fault] = []
     everything = _once(records)
@@ -155,8 +164,16 @@ def fold(
     approvals = fold_approvals(questions, faults)
     recovery_log = _recovery(_once(recovery), unread, faults)
     episodes = fold_episodes(recovery_log, faults)
+    if origin is not None:
+        faults.extend(shortfalls(origin, contents_of(everything, recovery, unread)))
+    if seal is not None:
+        hidden = any(text.log == "origin" for text in unread)
+        if doubts := list(seal_faults(seal, origin, hidden=hidden)):
+            faults.extend(doubts)
+        if doubts or origin is None:
+            seal = None
     wishes = [record for record in of_kind["run"] if record.value.get("status") == "cancelRequested"]
-    hidden = {str(target) for record in of_kind["retract"] for target in record.value.get("targets", ())}
+    retracted = {str(target) for record in of_kind["retract"] for target in record.value.get("targets", ())}
     return Run(
         run_id=run_id,
         level=level,
@@ -166,8 +183,8 @@ def fold(
         status=status,
         ended_by=ended_by,
         cancel_requested=wishes[-1] if wishes and status in {"started", "failed"} else None,
-        checkpoints=tuple(c for c in checkpoints if c.value["checkpointId"] not in hidden),
-        retracted=tuple(c for c in checkpoints if c.value["checkpointId"] in hidden),
+        checkpoints=tuple(c for c in checkpoints if c.value["checkpointId"] not in retracted),
+        retracted=tuple(c for c in checkpoints if c.value["checkpointId"] in retracted),
         actions=actions,
         approvals=approvals,
         episodes=episodes,
@@ -175,6 +192,8 @@ def fold(
         faults=tuple(faults),
         unread=tuple(unread),
         claimable=claimable,
+        origin=origin,
+        seal=seal,
     )
 
 

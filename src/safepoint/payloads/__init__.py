@@ -64,6 +64,11 @@ class PayloadSchemas:
             schemas[name] = {member: compiled[path] for member, path in paths.items()}
         return cls(schemas)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The payload schemas that there are."""
+        return tuple(self._compiled)
+
     def check(self, value: Mapping[str, Any]) -> Iterator[Fault]:
         """What is wrong with the payloads of `value`, a sound record.
 

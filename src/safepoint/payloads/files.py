@@ -54,6 +54,8 @@ class Complete:
     dialect: str
     documents: Mapping[str, Any]
     """The content of each file, by the URI that it is referred to by."""
+    paths: Mapping[str, str]
+    """The same files, as the user may open each of them."""
     registry: Registry[Any]
     """The same for the reference engine."""
 
@@ -76,7 +78,7 @@ def complete(path: str) -> Complete:
                 files.look_up(lazy, base, reference, uri, place)
     resources = [(uri, _resource(document)) for uri, document in files.documents.items()]
     registry: Registry[Any] = Registry().with_resources(resources)
-    return Complete(files.uri, _dialect(files.documents[files.uri]), files.documents, registry)
+    return Complete(files.uri, _dialect(files.documents[files.uri]), files.documents, files.paths, registry)
 
 
 class _Files:
@@ -85,7 +87,7 @@ class _Files:
     def __init__(self, path: str) -> None:
         self.uri = _uri(path)
         self.documents: dict[str, Any] = {}
-        self._paths: dict[str, str] = {}
+        self.paths: dict[str, str] = {}
         """The file of each document, as the user may open it."""
         self._published: dict[str, Path] = {}
         """Where schemas say that they are published, and the folder where the same files lie here."""
@@ -101,13 +103,13 @@ class _Files:
             document = {name: value for name, value in document.items() if name != "$id"}
             if "://" in own:
                 self._published.setdefault(own.rpartition("/")[0] + "/", Path(path).parent)
-        self._paths[uri], self.documents[uri] = path, document
+        self.paths[uri], self.documents[uri] = path, document
 
     def look_up(self, registry: Registry[Any], base: str, reference: str, uri: str, place: str) -> None:
         """Makes sure that `reference`, at `place` in the document `uri`, leads to something; reads its file."""
         from referencing.exceptions import NoSuchAnchor, PointerToNowhere, Unresolvable
 
-        path = self._paths[uri]
+        path = self.paths[uri]
         try:
             registry.with_resource(uri, self.retrieve(uri)).resolver(base).lookup(reference)
         except (PointerToNowhere, NoSuchAnchor) as error:

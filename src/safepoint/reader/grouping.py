@@ -21,6 +21,9 @@ from safepoint.store.layout import KeyName
 
 _IN_A_RUN = re.compile(r"(.*?)(?:^|/)runs/[^/]+/(?:journal|recovery|heartbeat|[^/]+$)", re.DOTALL)
 
+_OF_THE_REST = frozenset({"SP301", "SP330", "SP331"})
+"""What is said of a run because something is not there, and means nothing where only some of its texts were named."""
+
 _NOT_NAMED = Unread("loose", "", None, ())
 """Stands for what may lie beside records that were named one by one."""
 
@@ -58,6 +61,8 @@ class Gathered:
     faults: list[Fault] = field(default_factory=list)
     texts: dict[Place, bytes] = field(default_factory=dict)
     documents: int = 0
+    copied: dict[str, Record] = field(default_factory=dict)
+    """The documents that a copy has beside it: ``origin`` and ``seal``."""
     objects: set[Place] = field(default_factory=set)
     """Where journal records lie that are objects of their own."""
     picked: bool = False
@@ -86,6 +91,8 @@ class Gathered:
         if record is None:
             aside = reading.unread is not None and reading.unread.faults[0].code == "SP011"
             self.documents += reading.identity is not None and (reading.unread is None or aside)
+            if (document := reading.copied) is not None:
+                self.copied[document.kind] = document
         elif record.kind == "heartbeat":
             beat = record.value
             self.beats.append((record.epoch, str(beat.get("nonce")), parse_time(beat["beatAt"])))
@@ -106,7 +113,7 @@ class Gathered:
         """All of them as the run `run_id`, or as texts of no run."""
         run = None
         self.unread = [self._judged(unread) for unread in self.unread]
-        if run_id is not None and (self.records or self.recovery or self.unread):
+        if run_id is not None and (self.records or self.recovery or self.unread or self.copied):
             run = fold(
                 run_id,
                 self.records,
@@ -114,9 +121,11 @@ class Gathered:
                 beats=self.beats,
                 unread=self.unread,
                 claimable=self.claimable,
+                origin=self.copied.get("origin"),
+                seal=self.copied.get("seal"),
             )
             if self.picked:
-                faults = tuple(fault for fault in run.faults if fault.code != "SP301")
+                faults = tuple(fault for fault in run.faults if fault.code not in _OF_THE_REST)
                 run = replace(run, unread=(*run.unread, _NOT_NAMED), faults=faults)
         count = len(self.records) + len(self.recovery) + len(self.beats)
         return Scan(run, run_id, tuple(self.faults), self.texts, count, self.documents)
@@ -131,13 +140,19 @@ def _store_of(url: str) -> str:
 def by_run(readings: Iterable[Reading], picked: Mapping[str, bool] = MappingProxyType({})) -> Iterator[Scan]:
     """Loose texts by the run that they name; a broken one that names none may hide records of any of them."""
     runs: dict[tuple[str, str], Gathered] = {}
+    beside: list[tuple[tuple[str, str], Reading]] = []
     rest = Gathered()
     for reading in readings:
+        run = _store_of(reading.place.url), reading.run_id or ""
         if reading.run_id is not None and (reading.record or reading.unread):
-            run = _store_of(reading.place.url), reading.run_id
             runs.setdefault(run, Gathered()).add(reading, None)
+        elif reading.copied is not None:
+            beside.append((run, reading))
         else:
             rest.add(reading, None)
+    for run, reading in beside:
+        # without a record there is no run that it could speak of: it stands alone, as any document
+        runs.get(run, rest).add(reading, None)
     for (_, run_id), gathered in runs.items():
         gathered.unread.extend(rest.unread)
         gathered.picked = all(picked.get(place.url, False) for place in gathered.texts)

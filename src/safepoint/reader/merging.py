@@ -24,6 +24,9 @@ _DATED = ("external", "artifacts", "approvals")
 _BY_KEY = frozenset({*_DATED, "guardContext", "outbox", "probes", "heads", "fleet", "requires"})
 """Members that are maps of facts, each for itself."""
 
+_WHOLE = frozenset({"knownSteps", "knownPayloadSchemas"})
+"""Lists that name all that there are; their order says nothing."""
+
 _UNITED = frozenset({("requires", "read"), ("requires", "resume")})
 """Lists whose order says nothing."""
 
@@ -114,9 +117,9 @@ def _dated(value: Mapping[str, Any]) -> dict[str, Any]:
             dated[name] = {subject: {**when, **entry} for subject, entry in value[name].items()}
     if "fleet" in value:
         dated["fleet"] = {**when, **value["fleet"]}
-    if "knownSteps" in value:
+    for name in _WHOLE & value.keys():
         # What is not among them does not exist: two lists are one answer, or contradict each other.
-        dated["knownSteps"] = sorted(value["knownSteps"])
+        dated[name] = sorted(value[name])
     if "owners" in value:
         dated["owners"] = [{**when, **owner} for owner in value["owners"]]
     return dated

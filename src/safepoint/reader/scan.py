@@ -21,6 +21,7 @@ from safepoint.core.jsonlines import split
 from safepoint.core.strictjson import LIMITS, parse
 from safepoint.core.version import V3
 from safepoint.model.journal import Unread
+from safepoint.model.origin import is_sound_copy
 from safepoint.model.record import Record
 from safepoint.model.run import deleted_run, fold_around
 from safepoint.reader.glance import Sight, look
@@ -42,7 +43,7 @@ _NOTHING_HELD: Held = MappingProxyType({})
 _TRIED = 1000
 """Lines of a stream that are tried before it is taken for one text."""
 
-_BESIDE = frozenset({"recovery", "heartbeat", "artifact"})
+_BESIDE = frozenset({"recovery", "heartbeat", "artifact", "origin", "seal"})
 """What may lie beside a journal that is sound at a glance."""
 
 _MARKER = f"/{DELETED}"
@@ -258,7 +259,7 @@ def _stored_run(
             if _LOOKS_LIKE_A_RECORD.search(entry.key):
                 # A journal record under a wrong name may be the attempt that everything depends on.
                 gathered.unread.append(Unread("journal", entry.key.rpartition("/")[2], None, (fault,)))
-        elif name.log in {"journal", "recovery", "heartbeat", "lines", "loose", "deleted"}:
+        elif name.log != "artifact":
             for reading in read(store, entry, name, how, held.get(entry.key), seen):
                 gathered.add(reading, name)
     return replace(gathered.finish(run_id), in_store=True)
@@ -325,9 +326,9 @@ def _at_a_glance(
         and (beside := _beside(store, entries, set(journal), seen, how, foretold)) is not None
     ):
         files = sum(not key.startswith(f"{folder}artifacts/") for key in keys)
-        recovery, beats = beside
+        recovery, beats, documents = beside
         count = len(texts) + len(recovery) + beats
-        glanced = Scan(None, run_id, (), {}, count, 0, files, in_store=True)
+        glanced = Scan(None, run_id, (), {}, count, documents, files, in_store=True)
         return {}, replace(glanced, journal=seen.digests, recovery=recovery)
     known = seen.known()
     if not numbered:
@@ -352,13 +353,14 @@ def _beside(
     seen: Sight,
     how: Scrutiny,
     foretold: Held,
-) -> tuple[list[tuple[int | None, str]], int] | None:
+) -> tuple[list[tuple[int | None, str]], int, int] | None:
     """What lies beside a sound journal, if it is certainly sound as well; else None.
 
     Returns:
-        Sequence and digest of each record of the recovery log, and how many heartbeats there are.
+        Sequence and digest of each record of the recovery log, how many heartbeats there are, and how many documents.
     """
     recovery: list[Record] = []
+    copied: dict[str, Record] = {}
     beats = 0
     for entry in entries:
         if entry.key in journal:
@@ -369,6 +371,9 @@ def _beside(
         for reading in (
             read(store, entry, name, how, foretold.get(entry.key)) if name.log != "artifact" else ()
         ):
+            if reading.copied is not None and not reading.faults:
+                copied[reading.copied.kind] = reading.copied
+                continue
             if reading.record is None or reading.faults or reading.record.version != V3:
                 return None
             beats += name.log == "heartbeat"
@@ -382,4 +387,7 @@ def _beside(
         ]
         if not rules.speaks_true(fold_around(around[0].run_id, around, recovery)):
             return None
-    return [(record.sequence, record.digest) for record in recovery], beats
+    known = [(record.sequence, record.digest) for record in recovery]
+    if copied and not is_sound_copy(copied.get("origin"), copied.get("seal"), seen.digests, recovery):
+        return None
+    return known, beats, len(copied)

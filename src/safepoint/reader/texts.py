@@ -22,7 +22,7 @@ from safepoint.core.uri import leads_outside
 from safepoint.core.version import CURRENT, V3
 from safepoint.model.journal import Unread
 from safepoint.model.record import Record
-from safepoint.store.layout import KeyName
+from safepoint.store.layout import DELETED, ORIGIN, SEAL, KeyName
 
 RECORD_KINDS = frozenset({*schemas.JOURNAL, "recovery", "heartbeat"})
 """Kinds that belong to a run; every other kind is a document that stands alone."""
@@ -76,6 +76,14 @@ class Reading:
     """Set where the text is, or may be, a record that could not be read."""
     foreign: bool = False
     """JSON that is sound but not ours."""
+
+    @property
+    def copied(self) -> Record | None:
+        """What the text says of the copy that it lies with: an ``origin`` or a ``seal``, sound and in its place."""
+        identity, name = self.identity, self.place.key.rpartition("/")[2]
+        if identity is None or self.unread or name != {"origin": ORIGIN, "seal": SEAL}.get(identity.kind):
+            return None
+        return Record(identity.kind, identity.version, self.value, self.place, digest_stored(self.data))
 
     @property
     def run_id(self) -> str | None:
@@ -267,10 +275,12 @@ _KINDS = {
     "heartbeat": frozenset({"heartbeat"}),
     "store": frozenset({"store"}),
     "deleted": frozenset({"deleted"}),
+    "origin": frozenset({"origin"}),
+    "seal": frozenset({"seal"}),
 }
 """What each log holds."""
 
-_FILES = {"store": "safepoint.json", "deleted": "deleted.json"}
+_FILES = {"store": "safepoint.json", "deleted": DELETED, "origin": ORIGIN, "seal": SEAL}
 """Logs that are one file, which holds no record."""
 
 _LOGS = {"journal.jsonl": "journal", "recovery.jsonl": "recovery"}

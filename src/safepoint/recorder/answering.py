@@ -48,7 +48,14 @@ class Look:
     def judge(self, records: tuple[Record, ...]) -> Decision:
         """What the guard would say with `records` behind those that are there."""
         run = self.run
-        after = fold(run.run_id, [*run.records, *records], recovery=run.recovery, claimable=run.claimable)
+        after = fold(
+            run.run_id,
+            [*run.records, *records],
+            recovery=run.recovery,
+            claimable=run.claimable,
+            origin=run.origin,
+            seal=run.seal,
+        )
         given, claims = self.given, self.store.capabilities.claims
         return evaluate(after, given.facts, self.settings, given.request, self.now, claims=claims)
 
@@ -102,6 +109,10 @@ def require_sound(decision: Decision, *, owned: bool) -> None:
         hint = "repair the journal first"
     elif any(reason.code == "SP725" for reason in against):
         hint = "open the store by the URL that its records were written to"
+    elif any(reason.code == "SP726" for reason in against):
+        hint = (
+            "seal the original by the migration that made this copy, or give facts that prove its owner dead"
+        )
     else:
         hint = "wait for its lease to lapse, or give facts that prove it dead"
     leased = any(reason.code == "SP721" for reason in against)

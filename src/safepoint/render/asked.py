@@ -84,6 +84,8 @@ class Asked:
     """Whether the run's records lie so that somebody could claim it."""
     stopping: bool = False
     """Whether the run was asked to stop already."""
+    source: str | None = None
+    """URL of the store that the run was copied from; None: it is no copy."""
     elsewhere: bool = False
     """Whether it was asked from where no approval can be given beforehand: a checkpoint that begins a new branch."""
 

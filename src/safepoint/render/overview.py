@@ -86,6 +86,7 @@ def overview(run: Run, faults: int, now: int, skew: int) -> dict[str, Any]:
         "headSequence": run.head.sequence,
         "lastRecordAt": format_time(max(times)) if times else None,
         **_deletion(run),
+        **_copied(run),
     }
 
 
@@ -95,6 +96,25 @@ def _deletion(run: Run) -> dict[str, Any]:
         return {}
     names = ("deletedAt", "by", "reason", "status", "endedAt", "heads", "counts")
     return {"deleted": {name: run.deleted.value.get(name) for name in names}}
+
+
+def _copied(run: Run) -> dict[str, Any]:
+    """What the run was copied from, and whether its original has given its authority away."""
+    if run.origin is None:
+        return {}
+    seal = run.seal.value if run.seal else None
+    sealed = None if seal is None else {"sequence": seal["sequence"], "digest": seal["digest"]}
+    return {"copiedFrom": {"source": run.origin.value["source"], "sealedBy": sealed}}
+
+
+def copied_text(run: Mapping[str, Any]) -> str:
+    """Where a run was copied from, in words; empty where it is no copy."""
+    copied = run.get("copiedFrom")
+    if not copied:
+        return ""
+    return (
+        f"copied from {plain(copied['source'])}, original {'sealed' if copied['sealedBy'] else 'not sealed'}"
+    )
 
 
 def runs_text(
@@ -119,6 +139,9 @@ def runs_text(
     states = [run["state"] for run in runs]
     said = ", ".join(f"{states.count(state)} {state}" for state in STATE_STYLES if state in states)
     text += f"\n{count(len(runs), 'run')}: {said}\n"
+    copies = [said for run in runs if (said := copied_text(run))]
+    for said in dict.fromkeys(copies):
+        text += f"{count(copies.count(said), 'run')} {said}\n"
     if any(run["counts"]["faults"] for run in runs):
         text += f"what is wrong:  safepoint validate {' '.join(map(quote, (store, *options)))}\n"
     look = next((run for run in runs if run["state"] in {"interrupted", "unknown", "unreadable"}), None)

@@ -112,12 +112,11 @@ def _give_up(document: Mapping[str, Any], action: str, asked: Asked) -> Iterator
 
 
 def ways(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
-    """Steps for the reasons that hand the run over, each once."""
-    if document["verdict"] != "hand_over":
-        return
+    """Steps for the reasons that hand the run over, and for those that no fact alone answers; each once."""
     said: set[tuple[str, ...]] = set()
     for reason in document["reasons"]:
-        if reason["verdict"] != "hand_over":
+        handed = document["verdict"] == reason["verdict"] == "hand_over"
+        if not handed and reason["code"] not in _ALWAYS:
             continue
         way = _WAYS.get(reason["code"]) or (_mend if reason["layer"] == "integrity" else None)
         step = list(way(document, reason, asked)) if way else []
@@ -197,6 +196,14 @@ def _one_of(names: Sequence[str]) -> str:
 _LISTED = 5
 
 
+def _new_payloads(_document: Mapping[str, Any], _reason: Reason, asked: Asked) -> Iterator[str]:
+    known = sorted((asked.facts or {}).get("knownPayloadSchemas") or ())
+    if known:
+        yield "Migrate the payloads to what the code reads, by the steps that your settings name, and go on from there:"
+        words = ("--payload", _one_of(known), "--output", f"{FILL_IN}: a new place")
+        yield f"  {asked.line('migrate', *words)}"
+
+
 def _name_step(document: Mapping[str, Any], _reason: Reason, asked: Asked) -> Iterator[str]:
     if asked.steps:
         yield "Name a step that comes next here:"
@@ -252,6 +259,34 @@ def _lowered(document: Mapping[str, Any], _reason: Reason, _asked: Asked) -> Ite
     yield f"  safepoint guard {quote(where)} --run {quote(document['runId'])}"
 
 
+def _finish_copy(document: Mapping[str, Any], _reason: Reason, asked: Asked) -> Iterator[str]:
+    yield "Finish the copy by the command that made it (with its --payload, if it had one); what is there stays:"
+    yield f"  {_migration(asked)}"
+    yield "Where it was whole before, see what is missing, and restore it from a backup or from the original:"
+    yield f"  {asked.line('validate', '--run', document['runId'])}"
+
+
+def _other_seal(document: Mapping[str, Any], _reason: Reason, asked: Asked) -> Iterator[str]:
+    yield "See what does not fit, and restore origin.json and seal.json as the migration wrote them:"
+    yield f"  {asked.line('validate', '--run', document['runId'])}"
+    yield "Where the original went on since, copy it again to a new place, and seal it there:"
+    yield f"  {_migration(asked, '--seal', '--by', YOU, output=f'{FILL_IN}: a new place')}"
+
+
+def _seal_original(document: Mapping[str, Any], _reason: Reason, asked: Asked) -> Iterator[str]:
+    if any(reason["code"] in {"SP330", "SP331"} for reason in document["reasons"]):
+        return  # no seal can be for what is there
+    yield "Seal the original by the command that made this copy (with its --payload, if it had one):"
+    yield f"  {_migration(asked, '--seal', '--by', YOU)}"
+
+
+def _migration(asked: Asked, *more: str, output: str | None = None) -> str:
+    """The command that makes a copy; which version and which payloads it wrote, only its caller knows."""
+    source = asked.source or f"{FILL_IN}: the store that it was copied from"
+    words = (source, "--to", "v3", "--output", output or asked.store, *more, *asked.storage_words)
+    return " ".join(["safepoint", "migrate", *map(quote, words)])
+
+
 def _mend(document: Mapping[str, Any], _reason: Reason, asked: Asked) -> Iterator[str]:
     yield "See what is wrong, and restore it from a backup or from another copy of the store:"
     yield f"  {asked.line('validate', '--run', document['runId'])}"
@@ -276,6 +311,8 @@ _WAYS: Mapping[str, Callable[[Mapping[str, Any], Reason, Asked], Iterator[str]]]
     "SP217": _newer_tool,
     "SP218": _newer_tool,
     "SP314": _lowered,
+    "SP330": _finish_copy,
+    "SP331": _other_seal,
     "SP329": _other_description,
     "SP502": _not_in_the_ledger,
     "SP701": _name_checkpoint,
@@ -286,7 +323,9 @@ _WAYS: Mapping[str, Callable[[Mapping[str, Any], Reason, Asked], Iterator[str]]]
     "SP718": _name_checkpoint,
     "SP724": _as_nobody,
     "SP725": _open_otherwise,
+    "SP726": _seal_original,
     "SP730": _other_checkpoint,
+    "SP733": _new_payloads,
     "SP734": _other_checkpoint,
     "SP735": _name_step,
     "SP740": _abandoned_undo,
@@ -300,6 +339,9 @@ _WAYS: Mapping[str, Callable[[Mapping[str, Any], Reason, Asked], Iterator[str]]]
     "SP791": _other_checkpoint,
 }
 """Codes to what a human does about them, besides answering for what is missing."""
+
+_ALWAYS = frozenset({"SP726"})
+"""Codes of which that is said whatever the verdict is."""
 
 
 def alone(document: Mapping[str, Any]) -> str:

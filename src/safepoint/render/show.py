@@ -8,7 +8,7 @@ from typing import Any
 from safepoint.core.timestamp import parse_time
 from safepoint.render.findings import STYLES
 from safepoint.render.history import compact
-from safepoint.render.overview import STATE_STYLES, quote, short, when
+from safepoint.render.overview import STATE_STYLES, copied_text, quote, short, when
 from safepoint.render.rounds import rounds_text
 from safepoint.render.terminal import Cell, Screen, count, plain
 
@@ -82,6 +82,8 @@ def _head(document: Mapping[str, Any], now: int, screen: Screen) -> str:
     lines += [
         f"level   {document['level']}, {count(document['counts']['records'], 'record')}",
     ]
+    if said := copied_text(document):
+        lines.append(said.replace("copied from", "copied  from", 1))
     if owner := document["owner"]:
         left = "given back" if owner["released"] else _lapse(owner, now)
         lines.append(f"lease   epoch {owner['leaseEpoch']}, holder {plain(owner['holder']) or '?'}, {left}")

@@ -69,6 +69,8 @@ RULES: Mapping[str, Rule] = {
     "SP327": Rule((), "records"),
     "SP328": Rule((), "records"),
     "SP329": Rule((), "records"),
+    "SP330": Rule((), "records"),
+    "SP331": Rule((), "records"),
     "SP401": Rule(("order", "whole"), "effects"),
     "SP402": Rule((), "effects"),
     "SP403": Rule((), "effects"),

@@ -38,7 +38,8 @@ def check(run: Run) -> Iterator[Fault]:
 def _left(run: Run, episode: Episode, claimed: int | None) -> str | None:
     """Why the episode should have ended, or None."""
     end = run.ended_by
-    if end is not None and run.status in ENDED and claimed in {None, end.epoch}:
+    # behind a seal the round goes on, as all else, in the copy
+    if end is not None and run.status in ENDED - {"sealed"} and claimed in {None, end.epoch}:
         return f"the run was {run.status}"
     seen = episode.record.created
     if claimed is None and seen is not None and run.ownership:

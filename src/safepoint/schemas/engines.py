@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from safepoint.core.kind import Identity
 from safepoint.core.version import V3, Version
 from safepoint.schemas.files import load, schema
-from safepoint.schemas.special import WORDS, specialise
+from safepoint.schemas.special import WORDS, inlined, specialise
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
@@ -98,7 +98,7 @@ def fast_judge(kind: str, major: int) -> Callable[[Any], bool] | None:
         from jsonschema_rs import Draft202012Validator
     except ImportError:
         return None
-    return Draft202012Validator(schema(kind, Version(major))).is_valid
+    return Draft202012Validator(inlined(schema(kind, Version(major)))).is_valid
 
 
 @cache

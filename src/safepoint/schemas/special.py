@@ -54,6 +54,15 @@ class _UndecidableError(Exception):
     """Two schemas that cannot be written as one."""
 
 
+def inlined(schema: Schema) -> Schema:
+    """The same schema with every reference written out, for an engine that then needs a third of the time.
+
+    Its answers are the same, yes and no; it has no words for what is wrong any more.
+    """
+    found: Schema = _inline(schema, schema)
+    return found
+
+
 def specialise(schema: Schema, kind: str, word: str | None, proven: Collection[str] = ()) -> Schema | None:
     """`schema` for v3 records of `kind` in a journal, behind its first record, whose telling member says `word`.
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
 from safepoint.store.capabilities import Capabilities
 from safepoint.store.errors import OutsideStoreError, StoreError, TooLargeError
+from safepoint.store.together import side_by_side
 
 TEMPORARY = ".tmp-"
 """How the name of an unfinished write begins; such names are never listed."""
@@ -63,9 +64,14 @@ class Store(ABC):
     """What its backend promises."""
 
     @property
+    def at_once(self) -> int:
+        """How many questions are asked at once, because an answer takes long; 1 where it does not."""
+        return 1
+
+    @property
     def far(self) -> bool:
         """Whether an answer takes so long that several questions are asked at once."""
-        return False
+        return self.at_once > 1
 
     @abstractmethod
     def get(self, key: str, limit: int | None = None) -> bytes:
@@ -135,6 +141,23 @@ class Store(ABC):
             UnsupportedError: this backend cannot promise that.
             StoreError: nothing was written under `key`.
         """
+
+    def put_many(self, items: Iterable[tuple[str, bytes]]) -> Sequence[Outcome | StoreError]:
+        """As `put_if_absent` for each key, which may come once, and its data; in their order.
+
+        Of each its outcome, or what a single put would raise. Several may be put at the same time; what is won is as
+        durable as after a single put. Who is killed in between leaves any of them written, each whole.
+        """
+        if self.far:
+            return side_by_side(items, self.at_once, self.put_or_error)
+        return [self.put_or_error(key, data) for key, data in items]
+
+    def put_or_error(self, key: str, data: bytes) -> Outcome | StoreError:
+        """As `put_if_absent`, with what it raises as a value."""
+        try:
+            return self.put_if_absent(key, data)
+        except StoreError as error:
+            return error
 
     @abstractmethod
     def replace(self, key: str, data: bytes) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from hashlib import sha256
 
 from safepoint.store.base import Outcome, Store
 from safepoint.store.errors import AbsentError, StoreError, UnreachableError
@@ -42,6 +43,14 @@ def put(target: Store, key: str, data: bytes) -> bool:
     raise UnreachableError(
         target.url_of(key), problem, key, "do the same again when the storage answers: what is there counts"
     )
+
+
+def digest_in(store: Store, key: str) -> str:
+    """The digest of what `key` holds, which is never held whole; errors as in `Store.pieces`."""
+    found = sha256()
+    for piece in store.pieces(key):
+        found.update(piece)
+    return f"sha256:{found.hexdigest()}"
 
 
 def keys_of(target: Store) -> set[str]:

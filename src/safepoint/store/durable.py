@@ -8,23 +8,70 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from safepoint.store.errors import UnreachableError
 from safepoint.store.within import LIST, Within
 
+_WAITING = 8
+"""Files that are waited for at once; more of them gain nothing on a disk of one's own."""
+
 
 def write_new(name: str, data: bytes, folder: int) -> None:
     """Makes a new file with `data` in an open folder, and waits until its bytes are durable."""
+    file = _begin(name, data, folder)
+    try:
+        _sync(file)
+    finally:
+        os.close(file)
+
+
+def write_many(files: Iterable[tuple[str, bytes]], folder: int) -> list[OSError | None]:
+    """As `write_new` for each name and its data, at a fraction of the cost: why it failed, or None; in their order.
+
+    All are written before the first is waited for, and several are waited for at once: so a disk has much to write
+    together, and a file system with a log ends one entry of it for many files.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    begun: list[int | OSError] = []
+    try:
+        for name, data in files:
+            try:
+                begun.append(_begin(name, data, folder))
+            except OSError as error:
+                begun.append(error)
+        with ThreadPoolExecutor(_WAITING) as threads:
+            return list(threads.map(_end, begun))
+    finally:
+        for file in begun:
+            if isinstance(file, int):
+                with suppress(OSError):  # what it wrote is durable already, or is no longer asked for
+                    os.close(file)
+
+
+def _begin(name: str, data: bytes, folder: int) -> int:
+    """A new file, open, with `data` in it that is not durable yet."""
     file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
     try:
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(file, rest) :]
-        _sync(file)
-    finally:
+    except BaseException:
         os.close(file)
+        raise
+    return file
+
+
+def _end(begun: int | OSError) -> OSError | None:
+    if isinstance(begun, OSError):
+        return begun
+    try:
+        _sync(begun)
+    except OSError as error:
+        return error
+    return None
 
 
 def sync_names(folder: int) -> None:

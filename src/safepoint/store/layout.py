@@ -20,11 +20,22 @@ STORE_KEY = "safepoint.json"
 DELETED = "deleted.json"
 """In the folder of a run: that it was deleted on purpose."""
 
-Log = Literal["journal", "recovery", "heartbeat", "lines", "artifact", "loose", "store", "deleted"]
+ORIGIN = "origin.json"
+"""In the folder of a run: that it is a copy, and of what."""
+
+SEAL = "seal.json"
+"""In the folder of a copy: that its original was sealed."""
+
+Log = Literal[
+    "journal", "recovery", "heartbeat", "lines", "artifact", "loose", "store", "deleted", "origin", "seal"
+]
 
 _LINES = frozenset({"journal.jsonl", "recovery.jsonl", "checkpoints.jsonl", "ledger.jsonl"})
 # ten digits, more when needed: one name for each number up to 2^53-1, because the name is what is claimed
 _NUMBERED = re.compile(r"(journal|recovery|heartbeat)/((?!0{10})[0-9]{10}|[1-9][0-9]{10,15})\.json")
+_BESIDE: dict[str, Log] = {DELETED: "deleted", ORIGIN: "origin", SEAL: "seal"}
+"""Documents in the folder of a run."""
+
 _ARTIFACT = re.compile(r"artifacts/sha256/([0-9a-f]{64})")
 _DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
 _RECORDS = (".json", ".jsonl")
@@ -69,6 +80,16 @@ def deleted_key(run_id: str) -> str:
     return f"{run_prefix(run_id)}{DELETED}"
 
 
+def origin_key(run_id: str) -> str:
+    """The name of what says that the run is a copy; written before anything else of it."""
+    return f"{run_prefix(run_id)}{ORIGIN}"
+
+
+def seal_key(run_id: str) -> str:
+    """The name of what says that the original of the run was sealed."""
+    return f"{run_prefix(run_id)}{SEAL}"
+
+
 def artifact_key(run_id: str, digest: str) -> str:
     """The name of an artifact's bytes.
 
@@ -110,8 +131,8 @@ def parse_key(key: str) -> KeyName | None:
         return KeyName(run_id, "artifact", None, name)
     if rest in _LINES:
         return KeyName(run_id, "lines", None, name)
-    if rest == DELETED:
-        return KeyName(run_id, "deleted", None, name)
+    if rest in _BESIDE:
+        return KeyName(run_id, _BESIDE[rest], None, name)
     if "/" not in rest and rest.endswith(_RECORDS):
         return KeyName(run_id, "loose", None, name)
     return None

@@ -13,14 +13,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import NoReturn
 
-from safepoint.store.base import TEMPORARY, Entry, Outcome, Store
+from safepoint.store.base import TEMPORARY, Entry, Outcome, Store, why_no_key
 from safepoint.store.capabilities import LOCAL
-from safepoint.store.durable import Folders, sync_names, write_new
+from safepoint.store.durable import Folders, sync_names, write_many, write_new
 from safepoint.store.errors import (
     OutsideStoreError,
     StoreError,
@@ -32,6 +32,7 @@ from safepoint.store.errors import (
 )
 from safepoint.store.files import IN_FOLDERS, NOFOLLOW, READ, SMALL, error_of, kind_of, read_small
 from safepoint.store.listing import Tree
+from safepoint.store.together import batches
 from safepoint.store.within import LIST, Folder, Within
 
 _POSIX = os.name == "posix"
@@ -169,6 +170,58 @@ class LocalStore(Store):
                 return self._read_back(key, folder, data)  # taken, or who knows
             return _settle(folder)
 
+    def put_many(self, items: Iterable[tuple[str, bytes]]) -> Sequence[Outcome | StoreError]:
+        outcomes: list[Outcome | StoreError] = []
+        for batch in batches(items):
+            decided = self._put_together(batch) if _POSIX and len(batch) > 1 else {}
+            # whatever could not be done together is done, or explained, alone
+            outcomes += (
+                decided[at] if at in decided else self.put_or_error(key, data)
+                for at, (key, data) in enumerate(batch)
+            )
+        return outcomes
+
+    def _put_together(self, batch: Sequence[tuple[str, bytes]]) -> dict[int, Outcome]:
+        """What became of these, by their index; of those in a folder together, as far as nothing is in the way."""
+        folders: dict[str, list[int]] = {}
+        for at, (key, _) in enumerate(batch):
+            if not why_no_key(key):
+                folders.setdefault(key.rpartition("/")[0], []).append(at)
+        decided: dict[int, Outcome] = {}
+        for place, indices in folders.items():
+            with suppress(OSError, StoreError):
+                self._folders.make(self._within.folder(place), place)
+                with self._held(place) as folder:
+                    self._folders.require_root(place)
+                    self._put_into(folder, {at: batch[at] for at in indices}, decided)
+        return decided
+
+    def _put_into(
+        self, folder: int, items: Mapping[int, tuple[str, bytes]], decided: dict[int, Outcome]
+    ) -> None:
+        """Put `items` into their open folder, and add what is `decided` of them."""
+        names = {at: key.rpartition("/")[2] for at, (key, _) in items.items()}
+        taken = {at for at, name in names.items() if _is_taken(name, folder)}
+        new = {at: TEMPORARY + os.urandom(8).hex() for at in items if at not in taken}
+        try:
+            failed = write_many(((new[at], items[at][1]) for at in new), folder)
+            linked = []
+            for (at, temporary), error in zip(new.items(), failed, strict=True):
+                if error is None:
+                    try:
+                        os.link(temporary, names[at], src_dir_fd=folder, dst_dir_fd=folder)
+                        linked.append(at)
+                    except FileExistsError:
+                        taken.add(at)
+                    except OSError:
+                        continue  # alone, it is tried again, and its error is told
+            decided |= dict.fromkeys(linked, _settle(folder))
+        finally:
+            for temporary in new.values():
+                with suppress(OSError):
+                    os.unlink(temporary, dir_fd=folder)
+        decided |= {at: self._read_back(items[at][0], folder, items[at][1]) for at in taken}
+
     def replace(self, key: str, data: bytes) -> None:
         self.require_heartbeat(key)
         with self._temporary(key, data) as (temporary, name, folder):
@@ -301,6 +354,15 @@ def _named(url: str, is_url: bool, key: str) -> str:
     if url == ".":
         return key
     return url + key if url.endswith("/") else f"{url}/{key}"
+
+
+def _is_taken(name: str, folder: int) -> bool:
+    """Whether something in an open folder bears the name; a no may be out of date at once."""
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
 
 
 def _settle(folder: int) -> Outcome:

@@ -59,8 +59,8 @@ class RemoteStore(Store):
         self._query = query
 
     @property
-    def far(self) -> bool:
-        return self._client.parallel > 1
+    def at_once(self) -> int:
+        return self._client.parallel
 
     @property
     def driver(self) -> str:

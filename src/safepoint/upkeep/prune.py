@@ -25,7 +25,7 @@ from safepoint.upkeep.ended import at_work, last_written, why_at_work, why_open,
 from safepoint.upkeep.remains import in_order, why_not_removed
 from safepoint.upkeep.runs import Change, load, require_writable, runs_of
 
-_FIRST = ("lines", "loose", "journal", "recovery", "heartbeat", "artifact")
+_FIRST = ("lines", "loose", "journal", "recovery", "heartbeat", "artifact", "seal", "origin")
 """In which order the objects go. What is left of a log always ends with its head, so that anybody can tell whose it is:
 a file may hold only the beginning, and numbered records go from 1 upwards."""
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from itertools import groupby
 
 from safepoint.core.digest import digest_bytes
 from safepoint.core.fault import Fault, Place
 from safepoint.store import ConflictError, Entry, Store
-from safepoint.store.copying import absolute, keys_of, overlap, put
+from safepoint.store.copying import absolute, digest_in, keys_of, overlap, put
 from safepoint.store.layout import STORE_KEY, order
 from safepoint.upkeep.aside import Fate, report, totals
 from safepoint.upkeep.triage import Folder, Names, Write, triage_loose, triage_run
@@ -140,15 +139,8 @@ def _contradictions(target: Store, writes: Iterable[Write], present: set[str]) -
         if write.key in present:
             present.remove(write.key)
             wanted = write.digest if write.data is None else digest_bytes(write.data)
-            if _digest(target, write.key) != wanted:
+            if digest_in(target, write.key) != wanted:
                 yield _taken(target, write.key)
-
-
-def _digest(store: Store, key: str) -> str:
-    found = sha256()
-    for piece in store.pieces(key):
-        found.update(piece)
-    return f"sha256:{found.hexdigest()}"
 
 
 def _foreign(target: Store, present: Iterable[str]) -> Iterator[Fault]:

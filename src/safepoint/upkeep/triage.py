@@ -287,7 +287,7 @@ def _first_record_last(one: tuple[_Object, Write]) -> tuple[int, int, str]:
     return _LAST if (log, number) == ("journal", 1) else _RANKS.get(log, 2), -number, write.key
 
 
-_RANKS = {"deleted": 0, "journal": 1, "lines": 3, "loose": 3}
+_RANKS = {"deleted": 0, "origin": 0, "journal": 1, "lines": 3, "loose": 3}
 _LAST = 4
 
 

@@ -30,7 +30,7 @@ from safepoint.validation.results import (
     result,
     sound,
 )
-from safepoint.validation.sharing import side_by_side, workers
+from safepoint.validation.sharing import checkers, side_by_side
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
@@ -118,7 +118,7 @@ class Validation(Iterator[Finding]):
             self.anchors = options.anchored
             for checked in wrong:
                 yield self._count(checked, NOTHING)
-        with workers(options) as pool:
+        with checkers(options) as pool:
             for checked, count in _everything(inputs, options, pool):
                 yield self._count(checked, count)
         looked_at = self.records or self.documents or self.severities["error"] or self.suppressed["baseline"]

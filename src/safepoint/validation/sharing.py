@@ -6,16 +6,14 @@ faster.
 
 from __future__ import annotations
 
-import os
-import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import islice
-from threading import Thread
 from typing import TYPE_CHECKING
 
+from safepoint.processes import workers
 from safepoint.reader import scan_folder
 from safepoint.store import StoreError, UnreadableError
 from safepoint.store.local import LocalStore
@@ -23,9 +21,6 @@ from safepoint.validation.results import Options, Result, result
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
-
-_MOST = 4
-"""Processes for each processor, at most; more only cost."""
 
 _RUNS_AT_A_TIME = 16
 """Folders of runs that a process is given at once: enough that handing them over costs nothing."""
@@ -35,38 +30,14 @@ _shared: Options
 be handed over in no other way."""
 
 
-def _begin(options: Options, parent: int) -> None:
+def _begin(options: Options) -> None:
     global _shared  # noqa: PLW0603 - a process has no other place for what it began with
     _shared = options
-    Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
-def _end_with(parent: int) -> None:
-    """Ends this process once its parent is gone: killed, it can tell nobody, and would be waited for for ever."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
-
-
-@contextmanager
-def workers(options: Options) -> Iterator[ProcessPoolExecutor | None]:
-    """Processes that were forked from this one; None for one job.
-
-    Threads would be slower than none: orjson and the schema engine hold the interpreter's lock.
-    """
-    if options.jobs < 2 or not hasattr(os, "fork"):
-        yield None
-        return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    share, fork = replace(options, selection=None), get_context("fork")
-    jobs = min(options.jobs, _MOST * (os.cpu_count() or 1))
-    with ProcessPoolExecutor(jobs, fork, initializer=_begin, initargs=(share, os.getpid())) as pool:
-        try:
-            yield pool
-        finally:
-            pool.shutdown(cancel_futures=True)  # waited for: a thread that outlives it complains at exit
+def checkers(options: Options) -> AbstractContextManager[ProcessPoolExecutor | None]:
+    """Processes that check by `options`; None for one job."""
+    return workers(options.jobs, _begin, replace(options, selection=None))
 
 
 def side_by_side(store: LocalStore, jobs: int, pool: ProcessPoolExecutor) -> Iterator[Result]:

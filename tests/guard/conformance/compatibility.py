@@ -45,6 +45,38 @@ def cases() -> Iterator[Case]:
         ["SP799"],
         policy=policy(guardContext={"model": "ignore"}),
     )
+    typed = started(payloadSchema="agent/state@4", stateSnapshot={"step": 1})
+    yield Case(
+        "payload-schema-not-read",
+        "Today's code reads only a newer payload than the saved one.",
+        typed,
+        "hand_over",
+        ["SP733"],
+        facts=facts(knownPayloadSchemas=["agent/state@5"]),
+    )
+    yield Case(
+        "payload-schema-read",
+        "Today's code reads the payload that was saved, beside a newer one.",
+        typed,
+        "resume",
+        ["SP799"],
+        facts=facts(knownPayloadSchemas=["agent/state@5", "agent/state@4"]),
+    )
+    yield Case(
+        "payload-schema-unnamed",
+        "The checkpoint names no payload schema, and the facts say which ones are read.",
+        started(stateSnapshot={"step": 1}),
+        "resume",
+        ["SP799"],
+        facts=facts(knownPayloadSchemas=[]),
+    )
+    yield Case(
+        "payload-schema-unasked",
+        "Nobody says which payload schemas today's code reads; that is not checked, and the decision says so.",
+        typed,
+        "resume",
+        ["SP799"],
+    )
     yield Case(
         "unfinished-action-of-an-unknown-step",
         "An action is unfinished, and its step is not in today's code.",

@@ -45,9 +45,9 @@ NULLABLE = (
 
 OPTIONAL = (
     r"(?!v1)\S+ .*/(actor|contentDigest|expiresAt|reason|producedBy|guardContext|guardHash|lastLedgerSequence|"
-    r"migratedFrom|nextSteps|orderEvidence|parentCheckpointId|payloadSchema|replaySafeActions|resumePreconditions|usage|attempts|"
+    r"migratedFrom|payloadMigratedFrom|nextSteps|orderEvidence|parentCheckpointId|payloadSchema|replaySafeActions|resumePreconditions|usage|attempts|"
     r"costMicros|currency|seconds|tokens|by|externalRef|ref|observedAt|version|value|fleet|breakers|recoveriesLastHour|"
-    r"startsLastHour|heads|journal|knownSteps|ledgerComplete|outbox|owners|probes|approvals|external|authorization|"
+    r"startsLastHour|heads|journal|knownSteps|knownPayloadSchemas|ledgerComplete|outbox|owners|probes|approvals|external|authorization|"
     r"holder|purpose|ttlSeconds|attempt|sendBefore|compensates|compensation|compensationConsumesKey|declares|"
     r"dedupeWindowSeconds|effect|idempotency|probe|probeSettleSeconds|reversibility|deliveryState|error|message|"
     r"evidence|messageId|requestFingerprint|actions|attemptsWithoutProgress|breaker|failedFraction|minimum|openSeconds|"
@@ -134,12 +134,13 @@ HARMLESS = (
     Harmless(
         "empty list",
         r"\S+ .*/(artifactRefs|nextSteps|resumePreconditions|notChecked|plan|reasons|knownSteps|"
+        "knownPayloadSchemas|"
         "owners|compatibleWith|breakers|missingEvidence|records|objects|texts)",
         "it is known that there are none",
     ),
     Harmless(
         "empty object",
-        r"\S+ .*/(usage|cost|declares|breaker|fleet|heads|guardContext|definition|labels|actions|"
+        r"\S+ .*/(usage|cost|declares|breaker|fleet|heads|from|guardContext|definition|labels|actions|"
         "workflows|metrics|approvals|external|outbox|probes|notify_customer|support|"
         r"customer\.c_456|runs|run-\d)",
         "it is known that there are none",

@@ -138,7 +138,7 @@ def logs_of(texts: Sequence[Text]) -> Iterator[Log]:
     groups: dict[tuple[str, str, str, bool], list[Text]] = {}
     for text in texts:
         # an anchor is of no run
-        if isinstance(text.value, dict) and text.value.keys() >= {"sequence", "runId"}:
+        if isinstance(text.value, dict) and text.value.keys() >= {"sequence", "previousDigest", "runId"}:
             name = "recovery" if text.value["recordType"] == "recovery" else "journal"
             path = PurePosixPath(text.key)
             objects = bool(NUMBERED.fullmatch(path.name))

@@ -9,7 +9,7 @@ from safepoint.model.record import Record
 
 
 def judge(case: Case, opinion: Opinion) -> None:
-    """Each part of the guard context, then the next steps."""
+    """Each part of the guard context, then the payload, then the next steps."""
     checkpoint = case.checkpoint
     if checkpoint is None:
         return
@@ -38,11 +38,26 @@ def judge(case: Case, opinion: Opinion) -> None:
                 opinion.need(
                     "human", part, "go on with the part as it was, or list the change under compatibleWith"
                 )
-    if checkpoint.value.get("payloadSchema") is not None:
-        opinion.unchecked.append("payloadSchema: whether today's code reads the saved state was not checked")
+    _payload(case, opinion, checkpoint)
     _next_steps(case, opinion)
     if case.run.level is not Level.RECORDS and not case.undoing:
         _missing_results(case, opinion, checkpoint)
+
+
+def _payload(case: Case, opinion: Opinion, checkpoint: Record) -> None:
+    """Whether today's code reads what was saved, by the name of its schema."""
+    name = checkpoint.value.get("payloadSchema")
+    known = case.facts.value.get("knownPayloadSchemas")
+    if name is None:
+        return
+    if known is None:
+        opinion.unchecked.append("payloadSchema: no facts.knownPayloadSchemas to compare it with")
+    elif name not in known:
+        read = ", ".join(sorted(known)) or "none"
+        message = f"the saved payload is of {name}, which is not among the ones that today's code reads: {read}"
+        opinion.say("SP733", "hand_over", message, evidence=checkpoint, pointer="/payloadSchema")
+        how = "migrate the store's payloads to a schema that the code reads, or run it with code that reads this one"
+        opinion.need("human", "payloadSchema", how)
 
 
 def _missing_results(case: Case, opinion: Opinion, checkpoint: Record) -> None:

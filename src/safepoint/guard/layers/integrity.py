@@ -21,7 +21,15 @@ _SOUND_ITSELF = {
 }
 """Texts that can be read, and by which no run goes on."""
 
+_COPIES: Mapping[str, str] = {
+    "origin": "cannot be read, so that nobody knows whether this copy is whole, or may go on",
+    "seal": "cannot be read, so that nobody knows whether the original of this copy was sealed",
+}
+"""Documents of a copy that cannot be read."""
+
 _REMEDY: Mapping[str, str] = {
+    "SP330": "finish the migration that makes this copy, or restore what is missing; then ask again",
+    "SP331": "restore origin.json and seal.json as the migration wrote them, or copy the run to a new place",
     "SP011": "settle what was set aside, or restore it from another copy of the store; then ask again",
     "SP502": "find out from whoever received it what was done: the ledger lacks it",
     "SP329": "restore the safepoint.json that was anchored; or anchor the store as it is, and say with --accept why",
@@ -48,6 +56,8 @@ def judge(case: Case, opinion: Opinion) -> None:
                 unread,
                 "written by a newer version of the format, or with a requirement we do not know",
             )
+        elif unread.log in _COPIES:
+            _unread(opinion, unread, _COPIES[unread.log])
         elif unread.faults[0].code in _SOUND_ITSELF:
             _unread(opinion, unread, _SOUND_ITSELF[unread.faults[0].code])
         elif not unread.only_checkpoints:
@@ -181,7 +191,7 @@ def _start(case: Case, opinion: Opinion, *, lost_checkpoint: bool) -> None:
             "SP701", "hand_over", message, evidence=(*run.checkpoints, *run.retracted)[-1], decisive=True
         )
         opinion.need("human", run.run_id, "name the checkpoint to go on from in the request")
-    elif not run.unread:
+    elif not run.unread and (run.records or run.origin is None):
         opinion.say(
             "SP702",
             "resume",

@@ -9,6 +9,7 @@ from safepoint.core.timestamp import SECOND, format_time
 from safepoint.guard.case import Case, Opinion, in_words
 from safepoint.model.episodes import Episode
 from safepoint.model.journal import Level, Ownership
+from safepoint.model.record import Record
 
 
 def judge(case: Case, opinion: Opinion) -> None:
@@ -55,6 +56,8 @@ def judge(case: Case, opinion: Opinion) -> None:
         _unleased(case, opinion)
     if case.claims != "enforced" and _may_be_claimed(case):
         _unfenced(case, opinion)
+    if run.origin is not None and _may_be_claimed(case):
+        _copied(case, run.origin, opinion)
 
 
 def _why_no_proof(case: Case, owner: Ownership, death: int) -> str:
@@ -113,6 +116,38 @@ def _may_be_claimed(case: Case) -> bool:
     """Whether anybody may still want to write to the run: to go on, to undo, or to settle what is open."""
     ended = case.run.status in {"completed", "cancelled"} and not case.open_effects
     return case.goal != "inspect" and case.run.status != "sealed" and not ended
+
+
+def _copied(case: Case, origin: Record, opinion: Opinion) -> None:
+    """A copy takes no authority from its original: that is given to it by a seal, or left by somebody proven dead.
+
+    A lapsed lease is no proof here, since the original may have been claimed again where this store cannot see it.
+    """
+    run, owner = case.run, case.run.ownership
+    copied = origin.value["heads"].get("journal")
+    if copied is None or run.seal is not None or case.owner_death is not None:
+        return  # without numbers nobody can claim the copy
+    if owner is not None and (owner.lease.sequence or 0) > copied["sequence"]:
+        return  # it was claimed here, so that this was settled
+    opinion.say(
+        "SP726",
+        "reconcile",
+        f"this is a copy from {origin.value['source']}, and nothing says that the original was sealed: it may be "
+        "claimed there, and go on twice",
+        evidence=origin,
+        pointer="/source",
+        decisive=True,
+    )
+    opinion.need(
+        "human",
+        run.run_id,
+        "have the original sealed by the migration that made this copy: the same command again, with --seal",
+    )
+    opinion.need(
+        "owner",
+        case.owner_named(owner.epoch if owner else 0),
+        "proof that it is dead, where it works at the original, and that nobody took the original over",
+    )
 
 
 def _unfenced(case: Case, opinion: Opinion) -> None:

@@ -72,93 +72,132 @@ class Exchange:
         head: Callable[[str], dict[str, Any]],
         tail: Callable[[str, Mapping[str, Any]], dict[str, Any]],
     ) -> None:
-        """Both versions' common `members` by kind; what a record carried up begins and ends with."""
-        self._below = below
+        """Both versions' common `members` by kind; what a record carried up begins and ends with.
+
+        The `tail` may depend on members that both versions have, and on nothing else.
+        """
+        self._below = str(below)
         self._under, self._over = f"x-{below}", f"x-{above}"
-        self._up = members
+        residues = frozenset({self._under, self._over})
+        start = {"schemaVersion": self._below}
+        self._up = {kind: _Way(above, head(kind), names, residues) for kind, names in members.items()}
         self._down = {
-            kind: {name: rewrite and rewrite.reversed() for name, rewrite in names.items()}
+            kind: _Way(
+                below,
+                start,
+                {name: rewrite and rewrite.reversed() for name, rewrite in names.items()},
+                residues,
+            )
             for kind, names in members.items()
         }
-        self._head, self._tail = head, tail
+        self._tail = tail
 
     def up(self, kind: str, value: Mapping[str, Any]) -> dict[str, Any]:
         """`value`, valid in the version below, as a record of the version above."""
+        way = self._up[kind]
+        result, residue = way.carry(value)
         if self._over in value:
-            home = self._home(self._head(kind), self._up[kind], value, value[self._over])
+            home = way.home(result, value[self._over])
             if home is not None and same(self.down(kind, home), value):
                 return home
-        carried, residue = self._carry(self._up[kind], value)
-        if residue.setdefault("schemaVersion", None) == str(self._below):
+        if residue.setdefault("schemaVersion", None) == self._below:
             del residue["schemaVersion"]
-        result = self._head(kind) | carried
         result |= self._tail(kind, result)
-        return result | {self._under: residue} if residue else result
+        if residue:
+            result[self._under] = residue
+        return result
 
     def down(self, kind: str, value: Mapping[str, Any]) -> dict[str, Any]:
         """`value`, valid in the version above, as a record of the version below."""
-        start = {"schemaVersion": str(self._below)}
-        home = self._home(start, self._down[kind], value, value.get(self._under, {}))
-        if home is not None and same(self.up(kind, home), value):
-            return home
-        carried, residue = self._carry(self._down[kind], value)
+        way = self._down[kind]
+        result, residue = way.carry(value)
+        kept = value.get(self._under, {})
+        if self._may_be_raised(kind, value, kept):
+            home = way.home(result, kept)
+            if home is not None and same(self.up(kind, home), value):
+                return home
         residue.setdefault("schemaVersion", None)
-        return start | carried | {self._over: residue}
+        result[self._over] = residue
+        return result
 
-    def _carry(self, members: Members, value: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The members that the other version has, rewritten; and all that would not come back from them."""
-        carried: dict[str, Any] = {}
-        residue: dict[str, Any] = {}
+    def _may_be_raised(self, kind: str, value: Mapping[str, Any], kept: Any) -> bool:
+        """Whether carrying something up could give `value`; a no is certain, and spares the proof by trying."""
+        if not isinstance(kept, dict):
+            return False
+        if self._over in kept:  # then the way up may lead home instead, and end in any record of the version
+            return True
+        ends = self._up[kind].start | self._tail(kind, value)
+        return all(same(value.get(name, ABSENT), part) for name, part in ends.items())
+
+
+class _Way:
+    """One direction, for records of one kind."""
+
+    def __init__(
+        self, to: Version, start: dict[str, Any], members: Members, residues: frozenset[str]
+    ) -> None:
+        self.start = start
+        """What each record that is carried over begins with."""
+        self._to, self._members, self._residues = to, members, residues
+        absent = {name: rewrite.up(ABSENT) for name, rewrite in members.items() if rewrite is not None}
+        self._absent = {name: new for name, new in absent.items() if new is not ABSENT}
+        """What becomes of members that are not there."""
+
+    def carry(self, value: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The start and the members that the other version has, rewritten; and all that would not come back."""
+        result, residue = self.start.copy(), {}
+        members = self._members
         for name, old in value.items():
-            if name in members:
-                rewrite = members[name]
-                new = old if rewrite is None else rewrite.up(old)
+            rewrite = members.get(name, ABSENT)
+            if rewrite is None:
+                result[name] = old
+            elif rewrite is not ABSENT:
+                new = rewrite.up(old)
                 if new is not ABSENT:
-                    carried[name] = new
-                if rewrite is not None and not same(rewrite.down(new), old):
+                    result[name] = new
+                if not same(rewrite.down(new), old):
                     residue[name] = old
-            elif is_own(name) and name not in (self._under, self._over):
-                carried[name] = old
+            elif is_own(name) and name not in self._residues:
+                result[name] = old
             else:
                 residue[name] = old
-        for name, rewrite in members.items():
-            if rewrite is not None and name not in value:
-                new = rewrite.up(ABSENT)
-                if new is not ABSENT:
-                    carried[name] = new
-        return carried, residue
+        for name, new in self._absent.items():
+            if name not in value:
+                result[name] = new
+        return result, residue
 
-    def _home(
-        self, start: dict[str, Any], members: Members, value: Mapping[str, Any], residue: Any
-    ) -> dict[str, Any] | None:
-        """The record that `value` would stem from, if `residue` is what a step leaves."""
+    def home(self, carried: dict[str, Any], residue: Any) -> dict[str, Any] | None:
+        """The record that the one `carried` here would stem from, if its `residue` is what a step leaves."""
         if not isinstance(residue, dict):
             return None
-        carried, _ = self._carry(members, value)
-        home = start | carried | residue
-        if home["schemaVersion"] is None:
+        home = carried | residue
+        said = home["schemaVersion"]
+        if said is None:
             del home["schemaVersion"]
-        elif not _same_major(home["schemaVersion"], start["schemaVersion"]):
+        elif said != self.start["schemaVersion"] and not _is_of_major(said, self._to):
             return None
         return home
 
 
 def is_own(name: str) -> bool:
     """Whether `name` belongs to the writer, and the schemas of every version let it pass."""
-    return _OWN.fullmatch(name) is not None
+    return name.startswith("x-") and _OWN.fullmatch(name) is not None
 
 
-def _same_major(one: Any, other: str) -> bool:
-    found, wanted = Version.parse(one) if isinstance(one, str) else None, Version.parse(other)
-    return found is not None and wanted is not None and found.major == wanted.major
+def _is_of_major(said: Any, wanted: Version) -> bool:
+    found = Version.parse(said) if isinstance(said, str) else None
+    return found is not None and found.major == wanted.major
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal; unlike Python's ``==`` it tells ``true`` from 1."""
+    """Whether two JSON values are equal; unlike Python's ``==`` it tells ``true`` from 1, and 1 from 1.0."""
+    # What a step did not change is one and the same object, and most parts are: hardly anything is looked into.
     if one is other:
         return True
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(same(part, other[name]) for name, part in one.items())
-    if isinstance(one, list) and isinstance(other, list):
+    if type(one) is not type(other):  # as a record, any mapping will do
+        return isinstance(one, Mapping) and isinstance(other, Mapping) and same(dict(one), dict(other))
+    if type(one) is list:
         return len(one) == len(other) and all(map(same, one, other))
-    return type(one) is type(other) and bool(one == other)
+    if type(one) is dict:
+        return one.keys() == other.keys() and all(map(same, one.values(), map(other.__getitem__, one)))
+    return bool(one == other)

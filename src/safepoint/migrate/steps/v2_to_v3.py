@@ -19,6 +19,8 @@ _OWED = {
 }
 """The member that v3 wants beside a status; null: unknown."""
 
+_EFFECTS = frozenset({"writePerformed", "externalMessageSent"})
+
 
 def _same(value: Any) -> Any:
     return value
@@ -60,12 +62,12 @@ def _artifacts_down(references: Any) -> Any:
         return references
     ids = [reference.get("artifactId") if isinstance(reference, dict) else None for reference in references]
     # v2 wants each id once; v3 may name two places of one artifact
-    return list(dict.fromkeys(ids)) if all(isinstance(name, str) for name in ids) else ids
+    return list(dict.fromkeys(ids)) if set(map(type, ids)) <= {str} else ids
 
 
 def _effects(status: Any) -> Any:
     """Both members, null where one is missing, and own members; the same in both directions."""
-    if not isinstance(status, dict):
+    if not isinstance(status, dict) or status.keys() == _EFFECTS:
         return status
     own = {name: part for name, part in status.items() if is_own(name)}
     return {name: status.get(name) for name in ("writePerformed", "externalMessageSent")} | own
@@ -112,6 +114,8 @@ def up(kind: str, value: Mapping[str, Any]) -> dict[str, Any]:
 
 def down(kind: str, value: Mapping[str, Any]) -> Down:
     """A valid v3 checkpoint or ledger record as v2; v2 readers will not honour ``requires``."""
-    demands = value.get("requires") or {}
-    lost = tuple(f"/requires/{name}" for name in ("read", "resume") if demands.get(name))
-    return Down(_EXCHANGE.down(kind, value), lost)
+    lowered = _EXCHANGE.down(kind, value)
+    demands = value.get("requires")
+    if not demands:
+        return Down(lowered)
+    return Down(lowered, tuple(f"/requires/{name}" for name in ("read", "resume") if demands.get(name)))

@@ -1,0 +1,276 @@
+"""One folder into the copy: compared with what is there, written where nothing is, and read back.
+
+Decided here: that nothing is overwritten, the order in which a run's objects are written, and what counts as the same.
+Not decided here: what they are (``folder``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+import orjson
+
+from safepoint.core.digest import digest_bytes
+from safepoint.core.fault import Fault, Place
+from safepoint.moving.folder import Folder, Item, Plan, read_loose, read_run
+from safepoint.moving.tally import Tally, digest_of
+from safepoint.store import AbsentError, ConflictError, Entry, Store, StoreError, UnreachableError
+from safepoint.store.copying import digest_in, put
+from safepoint.store.layout import ORIGIN, STORE_KEY, parse_key
+from safepoint.upkeep.aside import marker
+
+_BATCH = 256
+"""Objects that are written at once."""
+
+_BATCH_BYTES = 8 << 20
+
+UNFINISHED = "unfinished.json"
+"""Beside loose files, as long as some of them are not there yet: no guard lets their runs go on."""
+
+
+@dataclass(slots=True)
+class Done:
+    """One folder of the source and its copy."""
+
+    tally: Tally = field(default_factory=Tally)
+    digest: str = ""
+    """Of all that is in the copy's folder."""
+
+
+def judge_run(source: Store, target: Store | None, segment: str, plan: Plan) -> Done:
+    """What would become of one run, and whether what is in the copy's folder is what belongs there."""
+    folder = read_run(source, segment, plan)
+    done = _judge(source, target, [*_origin(folder), *folder.items], _keys(target, segment))
+    return _as_run(done, folder)
+
+
+def judge_loose(source: Store, target: Store | None, plan: Plan) -> Done:
+    """The same for everything in no run's folder."""
+    present = _keys(target, None) - {UNFINISHED}
+    return _judge(source, target, read_loose(source, plan), present)
+
+
+def _as_run(done: Done, folder: Folder) -> Done:
+    done.tally.runs, done.tally.open_runs = 1, int(folder.open)
+    return done
+
+
+def _judge(source: Store, target: Store | None, items: Iterable[Item], present: set[str]) -> Done:
+    done = Done()
+    for item in items:
+        if item.source:
+            done.tally.add(item)
+        if target is not None and item.key in present:
+            present.discard(item.key)
+            if not _holds(source, target, item):
+                done.tally.report([_taken(target, item.key)])
+    if target is not None:
+        done.tally.report(_taken(target, key) for key in sorted(present) if not _is_later(key))
+    return done
+
+
+def _is_later(key: str) -> bool:
+    """What a whole copy may have that its source has not: its store's description, and that an original was sealed."""
+    name = parse_key(key)
+    return key == STORE_KEY or (name is not None and name.log == "seal")
+
+
+def compare_run(source: Store, target: Store, segment: str, plan: Plan) -> Done:
+    """Whether a copy that was finished still holds what it was given; it may have gone on since."""
+    folder = read_run(source, segment, plan, copied=_copied(target, segment))
+    return _as_run(
+        _compare(source, target, [*_origin(folder), *folder.items], _keys(target, segment)), folder
+    )
+
+
+def _copied(target: Store, segment: str) -> int | None:
+    """Up to which record the copy has the journal of its source."""
+    try:
+        head = orjson.loads(target.get(f"runs/{segment}/{ORIGIN}"))["from"].get("journal")
+    except (AbsentError, ValueError):
+        return None
+    return None if head is None else int(head["sequence"])
+
+
+def compare_loose(source: Store, target: Store, plan: Plan) -> Done:
+    """The same for everything in no run's folder."""
+    return _compare(source, target, read_loose(source, plan), _keys(target, None))
+
+
+def _compare(source: Store, target: Store, items: Iterable[Item], present: set[str]) -> Done:
+    done = Done()
+    for item in items:
+        if item.source:
+            done.tally.add(item)
+        if item.key and not (item.key in present and _holds(source, target, item)):
+            why = "the finished copy does not hold what a migration of the source would write here now"
+            done.tally.report([Fault("SP615", why, place=Place(target.url_of(item.key), item.key))])
+    return done
+
+
+def write_run(source: Store, target: Store, segment: str, plan: Plan) -> Done:
+    """Writes one run: first what it was copied from, last the first record of its journal.
+
+    So that whatever a reader meets before all of it is there says of itself that it is not whole.
+
+    Raises:
+        ConflictError: something else is there, or the source can no longer be migrated.
+        StoreError: one of the two cannot be read or written.
+    """
+    folder = read_run(source, segment, plan)
+    for item in folder.items:
+        if item.fate == "refused":  # before the origin is written, which could not name what was not read
+            raise _changed(source, item)
+    first = [item for item in folder.items if _begins(item.key)]
+    others = [item for item in folder.items if not _begins(item.key)]
+    done = _as_run(Done(), folder)
+    digests: dict[str, str] = {}
+    present = _keys(target, segment)
+    for batch in (_origin(folder), others, first):
+        _write(source, target, batch, present, done, digests)
+    _read_back(target, segment, digests)
+    done.digest = digest_of(digests)
+    return done
+
+
+def _begins(key: str) -> bool:
+    """Whether it is the first record of a run's journal."""
+    name = parse_key(key)
+    return name is not None and name.log == "journal" and name.number == 1
+
+
+def write_loose(source: Store, target: Store, plan: Plan) -> Done:
+    """Writes everything in no run's folder; errors as in `write_run`."""
+    done = Done()
+    digests: dict[str, str] = {}
+    # A source that bears this name itself is not whole, and its copy says so anyway.
+    marked = any(map(_is_loose, source.files())) and not source.exists(UNFINISHED)
+    if marked and not put(target, UNFINISHED, marker(None, ())):
+        raise _conflict(target, UNFINISHED)
+    _write(source, target, read_loose(source, plan), _keys(target, None), done, digests)
+    _read_back(target, None, digests)
+    if marked:
+        target.delete(UNFINISHED)
+    done.digest = digest_of(digests)
+    return done
+
+
+def _is_loose(entry: Entry) -> bool:
+    name = parse_key(entry.key)
+    return name is not None and name.log in {"loose", "lines"}
+
+
+def write_description(source: Store, target: Store) -> None:
+    """Writes what the source's store says of itself, if it does: nothing may be recorded in the copy before."""
+    try:
+        data = source.get(STORE_KEY)
+    except AbsentError:
+        return
+    _write(source, target, [Item(STORE_KEY, "copied", STORE_KEY, data)], _keys(target, None), Done(), {})
+
+
+def _origin(folder: Folder) -> list[Item]:
+    return [folder.origin] if folder.origin else []
+
+
+def _keys(target: Store | None, segment: str | None) -> set[str]:
+    if target is None:
+        return set()
+    try:
+        return {e.key for e in (target.files() if segment is None else target.list(f"runs/{segment}"))}
+    except AbsentError:
+        return set()
+
+
+def _write(
+    source: Store,
+    target: Store,
+    items: Iterable[Item],
+    present: set[str],
+    done: Done,
+    digests: dict[str, str],
+) -> None:
+    for batch in _batches(items):
+        new: list[tuple[str, bytes]] = []
+        for item in batch:
+            if item.source:
+                done.tally.add(item)
+            if item.fate == "refused":
+                raise _changed(source, item)
+            if not item.key:
+                continue
+            data = source.get(item.source) if item.data is None else item.data
+            digests[item.key] = digest_bytes(data)
+            if item.key not in present:
+                new.append((item.key, data))
+            elif digest_in(target, item.key) != digests[item.key]:
+                raise _conflict(target, item.key)
+        for key, data in new:
+            if not put(target, key, data):
+                raise _conflict(target, key)
+
+
+def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """The items, so many at a time that their bytes fit into memory."""
+    batch: list[Item] = []
+    size = 0
+    for item in items:
+        batch.append(item)
+        size += item.size
+        if len(batch) >= _BATCH or size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _read_back(target: Store, segment: str | None, digests: dict[str, str]) -> None:
+    """Reads what was written once more, as any reader will.
+
+    Raises:
+        StoreError: it is not what was written, or something else lies there.
+    """
+    missing = dict(digests)
+    entries = iter(target.files() if segment is None else target.list(f"runs/{segment}"))
+    while batch := list(islice(entries, _BATCH)):
+        known = [entry for entry in batch if entry.key in missing]
+        for entry, data in zip(known, target.get_many(known), strict=True):
+            if isinstance(data, StoreError):
+                raise data
+            if digest_bytes(data) != missing.pop(entry.key):
+                problem = "it was written, and holds something else when it is read back"
+                raise UnreachableError(target.url_of(entry.key), problem, entry.key, "look at the storage")
+        for entry in batch:
+            if entry.key not in digests and not _is_later(entry.key) and entry.key != UNFINISHED:
+                raise _conflict(target, entry.key)
+    for key in missing:
+        problem = "it was written, and is not there when the copy is listed"
+        raise UnreachableError(target.url_of(key), problem, key, "look at the storage, and migrate again")
+
+
+def _holds(source: Store, target: Store, item: Item) -> bool:
+    """Whether the copy has under the item's key what belongs there."""
+    wanted = digest_in(source, item.source) if item.data is None else digest_bytes(item.data)
+    return digest_in(target, item.key) == wanted
+
+
+def _taken(target: Store, key: str) -> Fault:
+    message = "the target already holds this object, and it is not what this migration would write"
+    return Fault("SP604", message, place=Place(target.url_of(key), key))
+
+
+def _conflict(target: Store, key: str) -> ConflictError:
+    problem = "something else is there, which this migration would not write; nothing was overwritten"
+    return ConflictError(target.url_of(key), problem, key, "name an empty place for the copy")
+
+
+def _changed(source: Store, item: Item) -> StoreError:
+    fault = item.faults[0]
+    if fault.code == "SP002":
+        return UnreachableError(source.url_of(item.source), fault.message, item.source, "migrate again")
+    problem = f"the source has changed since it was looked at: {fault.code}: {fault.message}"
+    return ConflictError(
+        source.url_of(item.source), problem, item.source, "stop its writers, then migrate again"
+    )

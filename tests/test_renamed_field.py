@@ -1,0 +1,57 @@
+"""The worked example of ``examples/renamed-field``: it is what its script writes, and docs/migration.md tells the truth."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLE = ROOT / "examples/renamed-field"
+PAGE = (ROOT / "docs/migration.md").read_text(encoding="utf-8")
+SCRIPT = Path(sys.executable).parent / "safepoint"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "example"
+    shutil.copytree(EXAMPLE, folder)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_its_store_is_what_its_script_writes(here: Path) -> None:
+    shutil.rmtree(here / "store")
+    subprocess.run([sys.executable, "record.py"], check=True, timeout=60)
+    assert contents(here / "store") == contents(EXAMPLE / "store")
+
+
+def test_the_program_of_the_page_runs_in_it(here: Path) -> None:
+    (program,) = re.findall(r"(?ms)^```python\n(.*?)^```$", PAGE)
+    code = f"{program}\nimport json; print(json.dumps(state))"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], check=True, timeout=60, capture_output=True, cwd=here
+    )
+    assert json.loads(done.stdout) == {"customerId": "c_456", "ticket": 17}
+
+
+def test_its_settings_are_those_of_the_page(here: Path) -> None:
+    (shown,) = re.findall(r"(?ms)^```toml\n(.*?)^```$", PAGE)
+    (here / "safepoint.toml").write_text(shown, encoding="utf-8")
+    command = [SCRIPT, "migrate", "store", "--payload", "support-agent/state@5", "--output", "page"]
+    subprocess.run(command, check=True, timeout=60, capture_output=True)
+    shutil.copy(EXAMPLE / "safepoint.toml", here)
+    subprocess.run([*command[:-1], "own"], check=True, timeout=60, capture_output=True)
+    run = "runs/ticket-17/journal/0000000006.json"
+    saved = json.loads((here / "page" / run).read_bytes())
+    assert saved["stateSnapshot"]["customerId"] == "c_456"
+    assert (here / "own" / run).read_bytes() == (here / "page" / run).read_bytes()
