@@ -189,7 +189,9 @@ def _change(options: dict[str, Any]) -> PayloadChange:
         steps = PayloadMigrations.load(settings.payload_migrations, schemas, allow_code=options["allow_code"])
         return steps.toward(options["payloads"])
     except PayloadMigrationError as error:
-        raise Unusable(f"{settings.path}: {error}") from error
+        # a message about one step begins with the file already
+        known = str(error).startswith(settings.path)
+        raise Unusable(str(error) if known else f"{settings.path}: {error}") from error
 
 
 def _source(given: str, storage: dict[str, Any]) -> tuple[Store, str | None]:

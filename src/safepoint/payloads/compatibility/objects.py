@@ -137,10 +137,12 @@ class _Members:
     def _unevaluated(self) -> None:
         names, patterns = set[str](), set[str]()
         for part in parts(self.new):
-            if part.says("additionalProperties") or (
-                part is not self.new
-                and part.schema is not self.new.schema
-                and part.says("unevaluatedProperties")
+            words = ["additionalProperties"]
+            if part.schema is not self.new.schema:
+                words.append("unevaluatedProperties")
+            # in draft 2019-09 the reference engine overlooks those that are no true or false
+            if any(
+                part.says(word) and (part.dialect.draft != 2019 or part.get(word) is True) for word in words
             ):
                 return
             names |= set(part.get("properties") or ())
