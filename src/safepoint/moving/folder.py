@@ -7,7 +7,9 @@ migrates (``migrate``), and what is written when (``migration``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import orjson
@@ -20,9 +22,13 @@ from safepoint.core.version import CURRENT, Version
 from safepoint.migrate.engine import JournalMigrator, Migrated, Migrator
 from safepoint.model.journal import ENDED
 from safepoint.moving.origin import Heads, origin_document
+from safepoint.reader import load_run
+from safepoint.reader.texts import read_object
 from safepoint.recorder.sealing import content_end, is_claim_to_seal
+from safepoint.rules import severity
 from safepoint.store import Entry, Store, StoreError, UnreachableError
 from safepoint.store.layout import KeyName, deleted_key, order, origin_key, parse_key, run_prefix
+from safepoint.store.opening import local_path
 from safepoint.version import __version__
 
 FateName = Literal["migrated", "copied", "asIs", "dropped", "left", "refused"]
@@ -96,7 +102,11 @@ def read_run(source: Store, segment: str, plan: Plan, *, copied: int | None = No
     )
     met = _Met()
     wanted = _without_seal(source, segment, entries, plan, copied)
-    items = tuple(_items(source, wanted, plan, met))
+    doubts = _doubts(source, segment, entries)
+    items = tuple(
+        item if item.source not in doubts else replace(item, fate="refused", faults=doubts[item.source])
+        for item in _items(source, wanted, plan, met)
+    )
     try:
         run_id = decode_segment(segment)
     except ValueError:
@@ -109,6 +119,21 @@ def read_run(source: Store, segment: str, plan: Plan, *, copied: int | None = No
     data = origin_document(run_id, source=plan.source, tool=tool, before=met.before, after=met.after)
     is_open = met.before.journal is not None and not met.ended
     return Folder(items, Item("", "copied", origin_key(run_id), data), is_open)
+
+
+def _doubts(source: Store, segment: str, entries: Iterable[Entry]) -> dict[str, tuple[Fault, ...]]:
+    """By key, why a run that is a copy itself may be no whole one, or may have no authority.
+
+    Both documents are left behind, and a copy of what is left would look whole.
+    """
+    keys = {e.key for e in entries if (name := parse_key(e.key)) and name.log in {"origin", "seal"}}
+    found: dict[str, tuple[Fault, ...]] = {}
+    if keys:
+        scan = load_run(source, decode_segment(segment))
+        for fault in (*scan.faults, *(scan.run.faults if scan.run else ())):
+            if fault.place and fault.place.key in keys and severity(fault.code) == "error":
+                found[fault.place.key] = (*found.get(fault.place.key, ()), fault)
+    return found
 
 
 @dataclass(slots=True)
@@ -164,9 +189,11 @@ def _items(source: Store, entries: Sequence[Entry], plan: Plan, met: _Met | None
             continue
         name = parse_key(entry.key)
         if name is not None and name.log in _LEFT:
-            yield Item(entry.key, "left", size=entry.size or 0)
+            yield Item(entry.key, "left", size=_size(source, entry))
+        elif name is not None and name.log == "store" and (unknown := _unknown(source, entry.key)):
+            yield Item(entry.key, "refused", size=_size(source, entry), faults=unknown)
         elif name is None or name.log in _AS_BYTES:
-            yield Item(entry.key, "copied", entry.key, size=entry.size or 0)
+            yield Item(entry.key, "copied", entry.key, size=_size(source, entry))
         else:
             data = next(texts)
             if isinstance(data, StoreError):
@@ -185,6 +212,20 @@ def _items(source: Store, entries: Sequence[Entry], plan: Plan, met: _Met | None
                 if item.data is not None:
                     list(_count(met.after, item.key, item.data))
             yield item
+
+
+def _unknown(source: Store, key: str) -> tuple[Fault, ...]:
+    """Why nothing may be written into a store that says this of itself; nothing where it may."""
+    [reading] = read_object(source.get(key), source.url_of(key), key, parse_key(key))
+    return () if reading.unread is None else reading.unread.faults
+
+
+def _size(source: Store, entry: Entry) -> int:
+    """The bytes of an object that is not looked into; a listing of a disk does not say."""
+    if entry.size is None and (path := local_path(source.url_of(entry.key))) is not None:
+        with suppress(OSError):
+            return Path(path).stat().st_size
+    return entry.size or 0
 
 
 def _is_read(entry: Entry) -> bool:

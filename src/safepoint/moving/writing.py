@@ -121,7 +121,9 @@ def write_run(source: Store, target: Store, segment: str, plan: Plan) -> Done:
     """
     folder = read_run(source, segment, plan)
     for item in folder.items:
-        if item.fate == "refused":  # before the origin is written, which could not name what was not read
+        if _stands_in_the_way(
+            item, plan
+        ):  # before the origin is written, which could not name what was not read
             raise _changed(source, item)
     first = [item for item in folder.items if _begins(item.key)]
     others = [item for item in folder.items if not _begins(item.key)]
@@ -129,7 +131,7 @@ def write_run(source: Store, target: Store, segment: str, plan: Plan) -> Done:
     digests: dict[str, str] = {}
     present = _keys(target, segment)
     for batch in (_origin(folder), others, first):
-        _write(source, target, batch, present, done, digests)
+        _write(source, target, batch, present, done, digests, plan)
     _read_back(target, segment, digests)
     done.digest = digest_of(digests)
     return done
@@ -149,7 +151,7 @@ def write_loose(source: Store, target: Store, plan: Plan) -> Done:
     marked = any(map(_is_loose, source.files())) and not source.exists(UNFINISHED)
     if marked and not put(target, UNFINISHED, marker(None, ())):
         raise _conflict(target, UNFINISHED)
-    _write(source, target, read_loose(source, plan), _keys(target, None), done, digests)
+    _write(source, target, read_loose(source, plan), _keys(target, None), done, digests, plan)
     _read_back(target, None, digests)
     if marked:
         target.delete(UNFINISHED)
@@ -168,7 +170,8 @@ def write_description(source: Store, target: Store) -> None:
         data = source.get(STORE_KEY)
     except AbsentError:
         return
-    _write(source, target, [Item(STORE_KEY, "copied", STORE_KEY, data)], _keys(target, None), Done(), {})
+    if not put(target, STORE_KEY, data):
+        raise _conflict(target, STORE_KEY)
 
 
 def _origin(folder: Folder) -> list[Item]:
@@ -191,13 +194,14 @@ def _write(
     present: set[str],
     done: Done,
     digests: dict[str, str],
+    plan: Plan,
 ) -> None:
     for batch in _batches(items):
         new: list[tuple[str, bytes]] = []
         for item in batch:
             if item.source:
                 done.tally.add(item)
-            if item.fate == "refused":
+            if _stands_in_the_way(item, plan):
                 raise _changed(source, item)
             if not item.key:
                 continue
@@ -210,6 +214,11 @@ def _write(
         for key, data in new:
             if not put(target, key, data):
                 raise _conflict(target, key)
+
+
+def _stands_in_the_way(item: Item, plan: Plan) -> bool:
+    """Whether an object came to be after all were judged that would have stopped everything."""
+    return item.fate == "refused" or (item.fate == "dropped" and not plan.migrator.allow_loss)
 
 
 def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
