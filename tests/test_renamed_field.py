@@ -1,4 +1,4 @@
-"""The worked example of ``examples/renamed-field``: it is what its script writes, and docs/migration.md tells the truth."""
+"""The worked example of ``examples/renamed-field`` is what its script writes, and docs/migration.md tells the truth."""
 
 from __future__ import annotations
 

@@ -48,7 +48,9 @@ run.checkpoint(
     state_snapshot=state,
 )
 request = {"to": "c_456", "text": state["draft"]}
-with run.effect("answer-17", step_name="answer", request=request, key="ticket-17/answer", declares=MAIL) as mail:
+with run.effect(
+    "answer-17", step_name="answer", request=request, key="ticket-17/answer", declares=MAIL
+) as mail:
     mail.call(send, request)
 run.checkpoint(
     "cp-2",

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 from journals import Journal
-from moved import OLD, OWN, V2_CHECKPOINT, Places, codes, contents, copied, encode, write
+from moved import OLD, OWN, V2_CHECKPOINT, OneByOne, Places, codes, contents, copied, encode, write
 from questions import started
 
 import safepoint
 from safepoint.core.timestamp import SECOND
 from safepoint.core.version import V1, V3
-from safepoint.moving.migration import Report
+from safepoint.moving.migration import NeverGoesOnError, Report, seal_store
 from safepoint.moving.progress import AnotherMigrationError
-from safepoint.store import Outcome, UnreachableError
-from safepoint.store.local import LocalStore
+from safepoint.store import Outcome, UnreachableError, open_store
 
 
 @pytest.fixture
@@ -43,7 +42,7 @@ def outcomes(report: Report) -> dict[str, str]:
     return {seal.run_id: seal.outcome for seal in report.seals}
 
 
-class Dying(LocalStore):
+class Dying(OneByOne):
     """Gives up at one name."""
 
     def __init__(self, path: str, key: str) -> None:
@@ -88,7 +87,7 @@ def test_one_that_was_cut_short_goes_on_to_the_same_copy(places: Places, tmp_pat
 def test_another_process_at_work_is_waited_for(places: Places) -> None:
     write(places.source, OLD)
 
-    class Busy(LocalStore):
+    class Busy(OneByOne):
         def put_if_absent(self, key: str, data: bytes) -> Outcome:
             if key == "runs/r/cp.json":
                 with pytest.raises(AnotherMigrationError, match="another process may be at work"):
@@ -149,7 +148,7 @@ def test_a_copy_that_lost_something_is_told_and_not_mended(
     if damage is not None:
         write(places.target, {key: damage})
     before = contents(places.target)
-    report = places.migrate(V3, seal=True)
+    report = places.migrate(V3, sealed_by="ops")
     assert (report.outcome, codes(report)["SP615"], report.seals) == ("refused", 1, ())
     assert [f.place.key for f in report.tally.faults if f.place and f.code == "SP615"] == [key]
     assert contents(places.target) == before
@@ -157,10 +156,10 @@ def test_a_copy_that_lost_something_is_told_and_not_mended(
 
 def test_a_copy_that_went_on_is_still_whole(places: Places) -> None:
     run = places.run(started())
-    places.migrate(V3, seal=True)
+    places.migrate(V3, sealed_by="ops")
     run.claim(500, purpose="recovery").checkpoint(501, "cp-2")
     write(places.target, {k: d for k, d in written(run).items() if k > "runs/run-1/journal/0000000003.json"})
-    assert places.migrate(V3, seal=True).outcome == "nothingToDo"
+    assert places.migrate(V3, sealed_by="ops").outcome == "nothingToDo"
 
 
 def written(run: Journal) -> dict[str, bytes]:
@@ -217,7 +216,7 @@ def test_a_source_with_a_run_that_only_bears_such_a_name_is_no_copy(places: Plac
 def test_the_original_is_sealed_and_the_copy_may_go_on(places: Places) -> None:
     places.run(started())
     before = contents(places.source)
-    report = places.migrate(V3, seal=True)
+    report = places.migrate(V3, sealed_by="ops")
     assert (report.outcome, outcomes(report), report.unsealed) == ("done", {"run-1": "sealed"}, ())
     assert contents(places.source).items() > before.items()
     seal = json.loads(contents(places.target)["runs/run-1/seal.json"])
@@ -236,10 +235,10 @@ def test_sealing_may_be_asked_for_later_and_twice(places: Places) -> None:
     places.run(started())
     places.migrate(V3)
     assert safepoint.guard(places.target, "run-1", now=places.now).verdict == "reconcile"
-    report = places.migrate(V3, seal=True)
+    report = places.migrate(V3, sealed_by="ops")
     assert (report.outcome, outcomes(report)) == ("nothingToDo", {"run-1": "sealed"})
     before = contents(places.source), contents(places.target)
-    report = places.migrate(V3, seal=True)
+    report = places.migrate(V3, sealed_by="ops")
     assert (report.outcome, outcomes(report)) == ("nothingToDo", {"run-1": "alreadySealed"})
     assert (contents(places.source), contents(places.target)) == before
     assert places.migrate(V3).outcome == "nothingToDo"
@@ -249,9 +248,9 @@ def test_a_seal_that_the_copy_did_not_get_is_put_later(places: Places) -> None:
     places.run(started())
     places.migrate(V3)
     with pytest.raises(UnreachableError):
-        places.migrate(V3, seal=True, target=Dying(str(places.target), "runs/run-1/seal.json"))
+        places.migrate(V3, sealed_by="ops", target=Dying(str(places.target), "runs/run-1/seal.json"))
     assert "runs/run-1/seal.json" not in contents(places.target)
-    assert outcomes(places.migrate(V3, seal=True)) == {"run-1": "alreadySealed"}
+    assert outcomes(places.migrate(V3, sealed_by="ops")) == {"run-1": "alreadySealed"}
     assert safepoint.guard(places.target, "run-1", now=places.now).verdict == "resume"
 
 
@@ -260,7 +259,7 @@ def test_an_original_that_went_on_is_not_sealed(places: Places) -> None:
     places.migrate(V3)
     run.ledger(300, "planned").write(places.source)
     before = contents(places.source)
-    report = places.migrate(V3, seal=True)
+    report = places.migrate(V3, sealed_by="ops")
     assert (report.outcome, report.seals) == ("refused", ())
     assert contents(places.source) == before
 
@@ -268,13 +267,13 @@ def test_an_original_that_went_on_is_not_sealed(places: Places) -> None:
 def test_an_original_that_goes_on_just_before_it_is_sealed_is_stale(places: Places) -> None:
     run = places.run(started())
 
-    class Slow(LocalStore):
+    class Slow(OneByOne):
         def put_if_absent(self, key: str, data: bytes) -> Outcome:
             if key.startswith(OWN) and b'"completed"' in data:
                 run.ledger(300, "planned").write(places.source)
             return super().put_if_absent(key, data)
 
-    report = places.migrate(V3, seal=True, target=Slow(str(places.target)))
+    report = places.migrate(V3, sealed_by="ops", target=Slow(str(places.target)))
     assert (report.outcome, outcomes(report), codes(report)["SP616"]) == ("done", {"run-1": "stale"}, 1)
     assert safepoint.guard(places.target, "run-1", now=places.now).verdict == "reconcile"
     assert safepoint.guard(places.source, "run-1", now=places.now).verdict != "no_op"
@@ -283,19 +282,19 @@ def test_an_original_that_goes_on_just_before_it_is_sealed_is_stale(places: Plac
 def test_an_original_whose_lease_is_live_is_sealed_once_it_has_lapsed(places: Places) -> None:
     places.run(started())
     places.now -= 395 * SECOND
-    report = places.migrate(V3, seal=True)
+    report = places.migrate(V3, sealed_by="ops")
     assert (report.outcome, outcomes(report)) == ("done", {"run-1": "live"})
     (fault,) = report.tally.faults
     assert (fault.code, "try again at 2026-05-07T10:01:" in fault.message) == ("SP616", True)
     places.now += 395 * SECOND
-    assert outcomes(places.migrate(V3, seal=True)) == {"run-1": "sealed"}
+    assert outcomes(places.migrate(V3, sealed_by="ops")) == {"run-1": "sealed"}
 
 
 def test_runs_that_ended_or_have_no_journal_need_no_seal(places: Places) -> None:
     places.run(ended())
     write(places.source, {"runs/r/cp.json": encode(V2_CHECKPOINT)})
     before = contents(places.source)
-    report = places.migrate(V3, seal=True)
+    report = places.migrate(V3, sealed_by="ops")
     assert outcomes(report) == {"r": "unnumbered", "run-1": "ended"}
     assert (report.unsealed, contents(places.source)) == ((), before)
     assert safepoint.guard(places.target, "run-1", now=places.now).verdict == "no_op"
@@ -306,7 +305,7 @@ def test_one_that_cannot_be_sealed_hinders_no_other(places: Places) -> None:
     broken.values[1]["previousDigest"] = "sha256:" + "0" * 64
     broken.write(places.source)
     places.run(started())
-    report = places.migrate(V3, seal=True)
+    report = places.migrate(V3, sealed_by="ops")
     assert outcomes(report) == {"broken": "refused", "run-1": "sealed"}
     assert [seal.run_id for seal in report.unsealed] == ["broken"]
     (fault,) = (fault for fault in report.tally.faults if fault.code == "SP616")
@@ -314,9 +313,26 @@ def test_one_that_cannot_be_sealed_hinders_no_other(places: Places) -> None:
     assert fault.place.key == "runs/broken/"
 
 
-def test_a_run_lowered_beyond_its_journal_is_sealed_all_the_same(places: Places) -> None:
+def test_the_original_of_a_copy_that_never_goes_on_keeps_its_authority(places: Places) -> None:
     places.run(started())
-    report = places.migrate(V1, seal=True, allow_loss=True)
-    assert outcomes(report) == {"run-1": "sealed"}
-    assert safepoint.guard(places.source, "run-1", now=places.now).verdict == "no_op"
-    assert safepoint.guard(places.target, "run-1", now=places.now).verdict == "hand_over"
+    with pytest.raises(NeverGoesOnError):
+        places.migrate(V1, sealed_by="ops", allow_loss=True)
+    assert not places.target.exists()
+    places.migrate(V1, allow_loss=True)
+    before = contents(places.source)
+    with pytest.raises(NeverGoesOnError):
+        seal_store(open_store(str(places.source)), open_store(str(places.target)), sealed_by="ops")
+    assert contents(places.source) == before
+
+
+def test_a_finished_copy_gets_its_authority_without_a_word_of_how_it_was_made(places: Places) -> None:
+    places.run(started())
+    stores = open_store(str(places.source)), open_store(str(places.target))
+    early = seal_store(*stores, sealed_by="ops", clock=places.clock)
+    assert (early.outcome, codes(early)["SP604"]) == ("refused", 1)
+    places.migrate(V3)
+    report = seal_store(*stores, sealed_by="ops", clock=places.clock)
+    assert (report.outcome, outcomes(report)) == ("nothingToDo", {"run-1": "sealed"})
+    elsewhere = open_store(str(places.source.parent / "elsewhere"))
+    another = seal_store(elsewhere, stores[1], sealed_by="ops")
+    assert (another.outcome, codes(another)["SP604"]) == ("refused", 1)

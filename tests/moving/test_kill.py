@@ -30,7 +30,7 @@ from safepoint.core.digest import digest_stored
 from safepoint.core.timestamp import SECOND
 from safepoint.core.version import V3
 from safepoint.migrate import Migrator
-from safepoint.moving.migration import Request, migrate_store
+from safepoint.moving.migration import migrate_store
 from safepoint.payloads import PayloadSchemas
 from safepoint.payloads.migrations import PayloadMigrations
 from safepoint.settings import load_settings
@@ -96,14 +96,17 @@ class Scene:
             shutil.rmtree(self.source, ignore_errors=True)
             lay_down(self.source, self.original)
 
-    def kill(self, after: float, number: int = signal.SIGKILL) -> int:
-        """The status of the command, to which a signal was sent so many seconds after its start."""
+    def kill(self, share: float, number: int = signal.SIGKILL) -> int:
+        """The status of the command, to which a signal was sent after that part of its time."""
+        began, fresh = time.monotonic(), not self.copy.exists()
         process = self.begin()
         try:
-            said, _ = process.communicate(timeout=after)
+            said, _ = process.communicate(timeout=share * self.seconds)
         except subprocess.TimeoutExpired:
             process.send_signal(number)
             said, _ = process.communicate()
+        if fresh and process.returncode == 0:  # the machine is faster now than it was
+            self.seconds = min(self.seconds, time.monotonic() - began)
         if process.returncode == 1:
             self.require_claims(said)
         return process.returncode
@@ -133,17 +136,18 @@ class Scene:
 
     def later(self) -> dict[str, Any]:
         """The same, by a clock that shows when nobody need wait for those leases any more."""
-        migrator, request = Migrator(V3), Request(V3)
+        migrator, sealed_by = Migrator(V3), None
         if self.mode == "sealed":
-            request = Request(V3, seal=True, sealed_by="ops")
+            sealed_by = "ops"
         elif self.mode == "payloads":
             settings = load_settings(self.folder / "safepoint.toml")
             schemas = PayloadSchemas.load(settings.payload_schemas)
             change = PayloadMigrations.load(settings.payload_migrations, schemas).toward([PAYLOAD])
             migrator = Migrator(None, payloads=change)
-            request = Request(None, payloads=(PAYLOAD,), payload_digest=change.digest)
         stores = open_store(str(self.source)), open_store(str(self.copy))
-        report = migrate_store(*stores, migrator, request, clock=lambda: time.time_ns() + 200 * SECOND)
+        report = migrate_store(
+            *stores, migrator, sealed_by=sealed_by, clock=lambda: time.time_ns() + 200 * SECOND
+        )
         assert (report.outcome in {"done", "nothingToDo"}, report.unsealed) == (True, ())
         return {"outcome": "later", "resumed": report.resumed}
 
@@ -216,11 +220,9 @@ def scene(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return made
 
 
-def rounds(scene: Scene) -> Iterator[list[float]]:
-    """Moments at which one migration after the other is killed, spread over all its time, each once or more often."""
-    chance = random.Random(f"{SEED} {scene.mode}")
-    number = -(-KILLS // len(MODES))
-    left = [scene.seconds * (each + chance.random()) / number for each in range(number)]
+def rounds(chance: random.Random, number: int) -> Iterator[list[float]]:
+    """When one migration after the other is killed, as parts of its time, spread over all of it; each once or more."""
+    left = [(each + chance.random()) / number for each in range(number)]
     chance.shuffle(left)
     while left:
         times = min(chance.choice(TIMES), len(left))
@@ -228,12 +230,12 @@ def rounds(scene: Scene) -> Iterator[list[float]]:
 
 
 @contextmanager
-def told(scene: Scene, moments: list[float]) -> Iterator[None]:
+def told(scene: Scene, shares: list[float]) -> Iterator[None]:
     """A failure says how to see it again."""
     try:
         yield
     except BaseException as error:
-        error.add_note(f"SAFEPOINT_SEED={SEED}: {scene.mode}, stopped after {moments} of {scene.seconds} s")
+        error.add_note(f"SAFEPOINT_SEED={SEED}: {scene.mode}, stopped after {shares} of {scene.seconds} s")
         raise
 
 
@@ -242,11 +244,11 @@ def test_a_migration_killed_at_any_moment_goes_on_to_the_same_copy(
     scene: Scene, record_property: Callable[[str, object], None]
 ) -> None:
     counts: Counter[str] = Counter()
-    for moments in rounds(scene):
+    for shares in rounds(random.Random(f"{SEED} {scene.mode}"), -(-KILLS // len(MODES))):
         scene.fresh()
-        with told(scene, moments):
-            for moment in moments:
-                counts["killed"] += scene.kill(moment) == -signal.SIGKILL
+        with told(scene, shares):
+            for share in shares:
+                counts["killed"] += scene.kill(share) == -signal.SIGKILL
                 scene.require_no_second_authority()
             report = scene.run()
             scene.require_whole()
@@ -261,8 +263,8 @@ def test_a_migration_killed_at_any_moment_goes_on_to_the_same_copy(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
 def test_after_a_polite_signal_the_next_process_goes_on_at_once(scene: Scene, number: int) -> None:
     scene.fresh()
-    moment = scene.seconds * random.Random(f"{SEED} {scene.mode} {number}").uniform(0.4, 0.9)
-    with told(scene, [moment]):
-        assert scene.kill(moment, number) in {0, 130, -number}
+    share = random.Random(f"{SEED} {scene.mode} {number}").uniform(0.4, 0.9)
+    with told(scene, [share]):
+        assert scene.kill(share, number) in {0, 130, -number}
         scene.run()
         scene.require_whole()

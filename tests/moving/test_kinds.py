@@ -280,7 +280,7 @@ def test_from_a_disk_to_a_bucket_and_back_are_the_same_bytes(places: Places, pla
 
 def test_an_original_on_disk_is_sealed_for_its_copy_in_a_bucket(places: Places, place: Place) -> None:
     places.run(started())
-    report = places.migrate(V3, target=place.open(), seal=True)
+    report = places.migrate(V3, target=place.open(), sealed_by="ops")
     assert [seal.outcome for seal in report.seals] == ["sealed"]
     assert safepoint.guard(places.source, "run-1", now=places.now).verdict == "no_op"
     assert safepoint.guard(place.open(), "run-1", now=places.now).verdict == "resume"
@@ -290,6 +290,6 @@ def test_an_original_in_a_bucket_is_sealed_for_its_copy_on_disk(places: Places, 
     for key, data in objects(started()).items():
         place.foreign.put(key, data)
     for _ in range(2):
-        places.migrate(V3, source=place.open(), seal=True)
+        places.migrate(V3, source=place.open(), sealed_by="ops")
     assert safepoint.guard(place.open(), "run-1", now=places.now).verdict == "no_op"
     assert safepoint.guard(places.target, "run-1", now=places.now).verdict == "resume"

@@ -22,7 +22,7 @@ from safepoint.core.timestamp import parse_time
 from safepoint.core.version import V1, V2, V3, Version
 from safepoint.guard import Decision
 from safepoint.migrate import Migrator
-from safepoint.moving.migration import Report, Request, migrate_store
+from safepoint.moving.migration import Report, migrate_store
 from safepoint.payloads import PayloadSchemas
 from safepoint.payloads.migrations import PayloadMigrations, PayloadStep
 from safepoint.store import open_store
@@ -75,16 +75,8 @@ class Case:
     def copied(self, source: Path, target: Path, migrator: Migrator, **asked: Any) -> Report:
         """A migration at the very moment of the question."""
         now = parse_time(self.expect["now"])
-        request = Request(
-            to=migrator.to,
-            payloads=() if migrator.payloads is None else migrator.payloads.targets,
-            payload_digest=None if migrator.payloads is None else migrator.payloads.digest,
-            allow_loss=migrator.allow_loss,
-            keep_going=migrator.keep_going,
-            **asked,
-        )
         return migrate_store(
-            open_store(str(source)), open_store(str(target)), migrator, request, clock=lambda: now
+            open_store(str(source)), open_store(str(target)), migrator, clock=lambda: now, **asked
         )
 
 
@@ -139,7 +131,7 @@ def test_a_copy_is_answered_as_its_original_once_that_is_sealed(name: str, tmp_p
     assert found(target) == faults
     copy = case.judge(target)
     compare(before, copy)
-    asked = case.copied(source, target, migrator, seal=True, sealed_by="ops")
+    asked = case.copied(source, target, migrator, sealed_by="ops")
     outcomes = [seal.outcome for seal in asked.seals if seal.run_id == case.expect["run"]]
     if outcomes == ["sealed"]:
         assert case.judge(source).verdict != "resume"
@@ -253,7 +245,7 @@ def test_other_payloads_change_nothing_but_the_digests_of_the_answer(
     before, faults = case.judge(source), found(source)
     assert before.verdict == case.judge(case.store).verdict
     migrator = Migrator(payloads=steps.toward(["agent/state@2"]), keep_going=True)
-    report = case.copied(source, target, migrator, seal=True, sealed_by="ops")
+    report = case.copied(source, target, migrator, sealed_by="ops")
     if is_refused(report, target):
         return
     assert report.tally.fates["migrated"] >= min(1, rewriting.changed)

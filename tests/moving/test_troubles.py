@@ -17,7 +17,7 @@ from moving_world import LONG, OPEN, Clock, World
 from safepoint.core.digest import digest_stored, encode_record
 from safepoint.core.version import V3
 from safepoint.migrate import Migrator
-from safepoint.moving.migration import Request, migrate_store
+from safepoint.moving.migration import migrate_store
 from safepoint.recorder import RecorderError
 from safepoint.store import Outcome, StoreError
 from safepoint.store.errors import DeniedError, NoSpaceError
@@ -50,13 +50,13 @@ def test_a_place_that_takes_no_more_is_named_and_is_gone_on_with_later(
     whole: Mapping[str, bytes], error: type[StoreError]
 ) -> None:
     puts = Refusing({}, 1000, error)
-    migrate_store(FaultyStore("memory://source", small()), puts, Migrator(V3), Request(V3), clock=Clock())
+    migrate_store(FaultyStore("memory://source", small()), puts, Migrator(V3), clock=Clock())
     assert len(puts.objects) > 15
     for lives in range(1000 - puts.lives):
         world = World()
         source, target = FaultyStore("memory://source", world.source), Refusing(world.copy, lives, error)
         with pytest.raises(error, match=r"memory://copy/\w+"):
-            migrate_store(source, target, Migrator(V3), Request(V3), clock=world.clock)
+            migrate_store(source, target, Migrator(V3), clock=world.clock)
         world.check(whole)
         world.clock.sleep(LONG)
         world.go_on()

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from moved import OLD, OWN, V2_CHECKPOINT, Places, contents, copied, encode, write
+from moved import OLD, OWN, V2_CHECKPOINT, OneByOne, Places, contents, copied, encode, write
 from questions import started
 
 import safepoint
 from safepoint.core.version import V2, V3
 from safepoint.migrate import Migrator
-from safepoint.moving.migration import Request, migrate_store
+from safepoint.moving.migration import migrate_store
 from safepoint.reader import load_run
 from safepoint.store import ConflictError, Outcome, UnreachableError, open_store
 from safepoint.store.local import LocalStore
@@ -23,7 +23,7 @@ def places(tmp_path: Path) -> Places:
     return Places(tmp_path)
 
 
-class Flaky(LocalStore):
+class Flaky(OneByOne):
     """Answers a put only every second time with the truth."""
 
     asked = 0
@@ -42,7 +42,7 @@ def test_an_unclear_answer_is_asked_for_again(places: Places, monkeypatch: pytes
 
 
 def test_an_answer_that_stays_unclear_is_an_error(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Mute(LocalStore):
+    class Mute(OneByOne):
         def put_if_absent(self, key: str, data: bytes) -> Outcome:
             return Outcome.UNKNOWN if key.startswith("runs/r/") else super().put_if_absent(key, data)
 
@@ -52,7 +52,7 @@ def test_an_answer_that_stays_unclear_is_an_error(places: Places, monkeypatch: p
         places.migrate(V3, target=Mute(str(places.target)))
 
 
-class Order(LocalStore):
+class Order(OneByOne):
     """Remembers what was written, and what lay there meanwhile."""
 
     def __init__(self, path: str) -> None:
@@ -101,7 +101,7 @@ def test_a_copy_with_the_mark_of_unfinished_files_lets_no_run_of_them_go_on(plac
 
 
 def test_a_source_that_changes_while_it_is_written_stops_with_what_was_found(places: Places) -> None:
-    class Vandal(LocalStore):
+    class Vandal(OneByOne):
         def put_if_absent(self, key: str, data: bytes) -> Outcome:
             (places.source / "runs/r/ledger.jsonl").write_bytes(b"{")
             return super().put_if_absent(key, data)
@@ -112,7 +112,7 @@ def test_a_source_that_changes_while_it_is_written_stops_with_what_was_found(pla
 
 
 def test_a_run_that_comes_while_it_is_written_stops_it(places: Places) -> None:
-    class Late(LocalStore):
+    class Late(OneByOne):
         def put_if_absent(self, key: str, data: bytes) -> Outcome:
             if key == "runs/r/cp.json":
                 write(places.source, {"runs/a/cp.json": encode(V2_CHECKPOINT)})
@@ -126,7 +126,7 @@ def test_a_run_that_comes_while_it_is_written_stops_it(places: Places) -> None:
 def test_a_record_that_comes_while_it_is_written_is_not_dropped_unasked(places: Places) -> None:
     lease = encode(started().values[1])
 
-    class Late(LocalStore):
+    class Late(OneByOne):
         def put_if_absent(self, key: str, data: bytes) -> Outcome:
             write(places.source, {"runs/r/journal/0000000002.json": lease})
             return super().put_if_absent(key, data)
@@ -137,7 +137,7 @@ def test_a_record_that_comes_while_it_is_written_is_not_dropped_unasked(places: 
 
 
 def test_another_writer_with_other_bytes_stops_it(places: Places) -> None:
-    class Raced(LocalStore):
+    class Raced(OneByOne):
         def put_if_absent(self, key: str, data: bytes) -> Outcome:
             if key == "runs/r/cp.json":
                 write(places.target, {key: b"another"})
@@ -150,7 +150,7 @@ def test_another_writer_with_other_bytes_stops_it(places: Places) -> None:
 
 
 def test_what_is_read_back_must_be_what_was_written(places: Places) -> None:
-    class Rotten(LocalStore):
+    class Rotten(OneByOne):
         def put_if_absent(self, key: str, data: bytes) -> Outcome:
             return super().put_if_absent(key, data.replace(b"cp_1", b"cp_2"))
 
@@ -174,7 +174,7 @@ def test_how_far_it_is_is_told(places: Places) -> None:
     places.run(started())
     told: list[tuple[str, int, int]] = []
     stores = open_store(str(places.source)), open_store(str(places.target))
-    migrate_store(*stores, Migrator(V3), Request(to=V3), watch=lambda *step: told.append(step))
+    migrate_store(*stores, Migrator(V3), watch=lambda *step: told.append(step))
     assert told == [(what, done, 2) for what in ("looked at", "written") for done in (1, 2)]
 
 

@@ -77,7 +77,11 @@ def test_what_was_proven_never_to_have_happened_is_recorded_before_it_is_given_u
         ("SP709", "integrity", "safepoint validate s --run 'run 1' --anchor place"),
         ("SP704", "integrity", "--checkpoint 'FILL IN: one of cp_1, cp_0'"),
         ("SP724", "ownership", "safepoint guard s --run 'run 1' --anchor place"),
-        ("SP733", "compatibility", "--payload agent/state@5 --output 'FILL IN: a new place'"),
+        (
+            "SP733",
+            "compatibility",
+            "--payload agent/state@5 --output 'FILL IN: a new place' --seal --by 'FILL IN: you'",
+        ),
         ("SP735", "compatibility", "--goal retry_step --step 'FILL IN: one of a, b'"),
         (
             "SP787",
@@ -105,17 +109,18 @@ def test_a_run_that_is_over_can_be_ended_where_its_journal_does_not_say_so() -> 
     assert "safepoint cancel" not in text("give_up", Asked("s", endable=False))
 
 
-def test_a_copy_is_given_its_authority_by_the_command_that_made_it() -> None:
+def test_a_copy_is_given_its_authority_by_the_migration_that_made_it() -> None:
     asked = Asked("my copy", source="s3://agents/safepoint", storage_words=("--storage-option", "profile=x"))
     made = "safepoint migrate s3://agents/safepoint --to v3 --output 'my copy'"
     shown = text("reconcile", asked, reasons=[reason("SP726", "reconcile")])
-    assert f"  {made} --seal {YOU} --storage-option profile=x\n" in shown
+    sealing = f"safepoint migrate s3://agents/safepoint --output 'my copy' --seal {YOU}"
+    assert f"  {sealing} --storage-option profile=x\n" in shown
     shown = text("hand_over", asked, reasons=[reason("SP330", "hand_over")])
     assert f"  {made} --storage-option profile=x\n" in shown
     assert "repair" not in shown
     other = [reason("SP331", "hand_over"), reason("SP726", "reconcile")]
     shown = text("hand_over", asked, reasons=other)
     assert f"--output 'FILL IN: a new place' --seal {YOU}" in shown
-    assert f"{made} --seal" not in shown, "no seal can be for what is there"
+    assert sealing not in shown, "no seal can be for what is there"
     shown = text("hand_over", Asked("s"), reasons=[reason("SP331", "hand_over")])
     assert "'FILL IN: the store that it was copied from'" in shown

@@ -13,8 +13,9 @@ from journals import START, Journal
 from safepoint.core.timestamp import SECOND
 from safepoint.core.version import V3, Version
 from safepoint.migrate import Migrator
-from safepoint.moving.migration import Report, Request, migrate_store, plan_store
+from safepoint.moving.migration import Report, migrate_store, plan_store
 from safepoint.store import Store, open_store
+from safepoint.store.local import LocalStore
 
 OWN = "runs/migration-1/"
 
@@ -45,6 +46,12 @@ OLD = {
     "README.md": b"notes",
 }
 """A store of v2 with one of everything."""
+
+
+class OneByOne(LocalStore):
+    """Puts each object by itself, so that a test can be asked about every one of them."""
+
+    put_many = Store.put_many
 
 
 def write(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -90,21 +97,16 @@ class Places:
         migrator: Migrator | None = None,
         **asked: Any,
     ) -> Report:
-        how = migrator or Migrator(
-            to, allow_loss=asked.get("allow_loss", False), keep_going=asked.get("keep_going", False)
-        )
-        if asked.get("seal"):
-            asked.setdefault("sealed_by", "ops")
+        allowed = {name: asked.pop(name, False) for name in ("allow_loss", "keep_going")}
+        how = migrator or Migrator(to, **allowed)
         opened = source or open_store(str(self.source)), target or open_store(str(self.target))
-        return migrate_store(*opened, how, Request(to=to, **asked), clock=self.clock)
+        return migrate_store(*opened, how, clock=self.clock, **asked)
 
     def plan(self, to: Version | None = V3, *, beside: bool = True, **asked: Any) -> Report:
         """What would be done; `beside`: and where."""
-        allowed = {name: asked.get(name, False) for name in ("allow_loss", "keep_going")}
+        allowed = {name: asked.pop(name, False) for name in ("allow_loss", "keep_going")}
         target = open_store(str(self.target)) if beside else None
-        return plan_store(
-            open_store(str(self.source)), Migrator(to, **allowed), Request(to=to, **asked), target
-        )
+        return plan_store(open_store(str(self.source)), Migrator(to, **allowed), target, **asked)
 
     def clock(self) -> int:
         self.now += 1_000_000

@@ -21,7 +21,7 @@ from safepoint.core.digest import digest_stored
 from safepoint.core.timestamp import SECOND, format_time
 from safepoint.core.version import V3, Version
 from safepoint.migrate import Migrator
-from safepoint.moving.migration import Report, Request, migrate_store
+from safepoint.moving.migration import Report, migrate_store
 from safepoint.moving.progress import AnotherMigrationError
 from safepoint.reader import load_run
 from safepoint.recorder import RecorderError
@@ -79,9 +79,8 @@ class World:
         process = process or Process()
         url, objects = ("memory://another", another) if another else ("memory://source", self.source)
         source, copy = FaultyStore(url, objects, process), FaultyStore("memory://copy", self.copy, process)
-        request = Request(to, allow_loss=allow_loss, seal=self.seal, sealed_by="ops" if self.seal else "")
         migrator = Migrator(to, allow_loss=allow_loss)
-        return migrate_store(source, copy, migrator, request, clock=self.clock)
+        return migrate_store(source, copy, migrator, sealed_by="ops" if self.seal else None, clock=self.clock)
 
     def fail(self, process: Process) -> None:
         """A process with a fault, which may overcome it."""

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         "safepoint migrate ./store --to v3 --dry-run",
         "safepoint migrate ./store --to v3 --output ./store-v3 --jobs 0",
         "safepoint migrate ./store --payload support-agent/state@5 --output ./store-5 --seal --by ops@example.org",
+        "safepoint migrate ./store --output ./store-5 --seal --by ops@example.org",
         "safepoint migrate ./store --to v3 --check",
     ],
     statuses={
@@ -86,7 +87,8 @@ if TYPE_CHECKING:
 @click.option(
     "--seal",
     is_flag=True,
-    help="Once the copy is whole, end the authority of the original runs: their last record names the copy.",
+    help="Once the copy is whole, end the authority of the original runs: their last record names the copy. Of a copy "
+    "that is finished already neither --to nor --payload need be said.",
 )
 @click.option("--by", metavar="WHO", help="Who answers for --seal.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
@@ -134,7 +136,7 @@ def command(
     A store is looked through before anything is written, and read back after. Killed at any moment, it goes on when the
     same command is given again. A copied run may only go on once its original is sealed, or its old owner proved dead.
     """
-    if to is None and not options["payloads"]:
+    if to is None and not options["payloads"] and not options["seal"]:
         raise click.UsageError("say what to write: --to v3, --payload NAME@VERSION, or both")
     if options["seal"] and not options["by"]:
         raise click.UsageError("--seal ends the authority of the originals: say who answers for it with --by")

@@ -10,11 +10,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import click
+
 from safepoint.cli.console import CannotEvaluate, note, screen, write
 from safepoint.cli.migrate import documents, located
 from safepoint.core.fault import Place
 from safepoint.migrate import Migrator
-from safepoint.moving.migration import Report, Request, Watch, migrate_store, plan_store
+from safepoint.moving.migration import (
+    NeverGoesOnError,
+    Report,
+    Watch,
+    migrate_store,
+    plan_store,
+    seal_store,
+)
 from safepoint.recorder.errors import RecorderError
 from safepoint.render.migration import findings_lines, news, next_steps, store_summary
 from safepoint.render.terminal import to_json
@@ -41,22 +50,19 @@ def migrate(
         looking: nothing is written.
         check: whether anything would change is the status.
     """
-    request = Request(
-        to=migrator.to,
-        payloads=tuple(options["payloads"]),
-        payload_digest=None if migrator.payloads is None else migrator.payloads.digest,
-        allow_loss=options["allow_loss"],
-        keep_going=options["keep_going"],
-        seal=options["seal"],
-        sealed_by=options["by"] or "",
-        jobs=options["jobs"],
-    )
+    jobs = options["jobs"]
     try:
         with _bar() as watch:
             if looking or target is None:
-                report = plan_store(source, migrator, request, target, watch=watch)
+                report = plan_store(source, migrator, target, jobs=jobs, watch=watch)
+            elif migrator.to is None and migrator.payloads is None:
+                report = seal_store(source, target, sealed_by=options["by"], watch=watch)
             else:
-                report = migrate_store(source, target, migrator, request, watch=watch)
+                report = migrate_store(
+                    source, target, migrator, sealed_by=options["by"], jobs=jobs, watch=watch
+                )
+    except NeverGoesOnError as error:
+        raise click.UsageError(f"--seal: {error}") from error
     except RecorderError as error:
         raise CannotEvaluate(f"{target.url if target else source.url}: {error}") from error
 

@@ -54,6 +54,10 @@ class Migrated:
     """False: `data` is the source byte for byte."""
     kept: int = 0
     """Lines that were refused and are in `data` as they were: only where the migration was to keep going."""
+    source: Any = field(default=None, repr=False, compare=False)
+    """What the record said, so that nobody need parse it again; None for JSON Lines, and where it cannot be read."""
+    result: Any = field(default=None, repr=False, compare=False)
+    """What `data` says; the same object as `source` where nothing changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +133,11 @@ class _Source:
     faults: tuple[Fault, ...]
 
     def refused(self, *why: Fault) -> Migrated:
-        return Migrated(None, self.identity, self.faults + why, changed=False)
+        return Migrated(None, self.identity, self.faults + why, changed=False, source=self.value)
 
     def stays(self) -> Migrated:
-        return Migrated(self.data, self.identity, self.faults, changed=False)
+        value = self.value
+        return Migrated(self.data, self.identity, self.faults, changed=False, source=value, result=value)
 
     def written(self, result: dict[str, Any], version: Version, *losses: Fault) -> Migrated:
         """`result` in the place of this record, once it is certain that a reader gets it as it is."""
@@ -147,7 +152,8 @@ class _Source:
         kept = () if _RESIDUES.isdisjoint(result) else _kept(self.value, result, version)
         if self.data.endswith(b"\n"):
             data += b"\n"
-        return Migrated(data, self.identity, (*self.faults, *losses, *kept), changed=True)
+        faults = (*self.faults, *losses, *kept)
+        return Migrated(data, self.identity, faults, changed=True, source=self.value, result=result)
 
 
 def _carried(source: _Source, wish: Wish) -> Migrated:

@@ -72,29 +72,36 @@ class Progress(AbstractContextManager["Progress"]):
     """The run of one migration, in the copy that it writes."""
 
     def __init__(
-        self, target: Store, name: str, task: Mapping[str, Any], *, clock: Callable[[], int] = time.time_ns
+        self,
+        target: Store,
+        name: str,
+        task: Mapping[str, Any] | None,
+        *,
+        clock: Callable[[], int] = time.time_ns,
     ) -> None:
         """Reads what is there.
 
         Args:
             target: the copy.
             name: the run's id.
-            task: what is to be done, as JSON: it goes on only with the very same.
+            task: what is to be done, as JSON: it goes on only with the very same; None: whatever was begun.
             clock: nanoseconds since the Unix epoch.
 
         Raises:
             StoreError: the copy cannot be read.
         """
-        self._target, self._name, self._task, self._clock = target, name, dict(task), clock
+        self._target, self._name, self._clock = target, name, clock
         self._run: RecordedRun | None = None
         self._told = 0
         self._found = _load(target, name)
         started = next(iter(self._found.records), None) if self._found else None
+        begun = None if started is None else started.value.get("input")
+        self.task: Mapping[str, Any] = dict(task if task is not None else begun or {})
+        """What is to be done."""
         self.differs = ""
         """How the migration that began here differs from this one; empty where it does not."""
-        if started is not None and started.value.get("input") != self._task:
-            told = _differences(started.value.get("input"), self._task)
-            self.differs = f"another migration writes here: {told}"
+        if started is not None and begun != self.task:
+            self.differs = f"another migration writes here: {_differences(begun, self.task)}"
         checkpoint = self._found.newest_checkpoint if self._found else None
         self.state: Mapping[str, Any] = (checkpoint.value.get("stateSnapshot") if checkpoint else None) or {}
         """What the last checkpoint says."""
@@ -126,7 +133,7 @@ class Progress(AbstractContextManager["Progress"]):
                     workflow=WORKFLOW,
                     holder=holder,
                     ttl_seconds=_LEASE_SECONDS,
-                    input=self._task,
+                    input=self.task,
                     policy=_POLICY,
                     clock=self._clock,
                 )
@@ -143,7 +150,7 @@ class Progress(AbstractContextManager["Progress"]):
         except ResumeRefused as refused:
             raise self._refused(refused.decision) from refused
         except RunExists as exists:
-            there = Progress(self._target, self._name, self._task, clock=self._clock)
+            there = Progress(self._target, self._name, self.task, clock=self._clock)
             if there.differs:
                 return there.differs
             raise self._outrun() from exists

@@ -16,7 +16,7 @@ import orjson
 from safepoint.core.fault import Fault, Place
 from safepoint.core.ident import decode_segment
 from safepoint.core.timestamp import format_time
-from safepoint.moving.folder import Plan
+from safepoint.moving.fates import Plan
 from safepoint.moving.origin import seal_document
 from safepoint.recorder.errors import IllegalRecord, StaleDecision
 from safepoint.recorder.sealing import Seal, Sealing, seal_run

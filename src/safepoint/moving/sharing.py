@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from safepoint.moving import writing
-from safepoint.moving.folder import Plan
+from safepoint.moving.fates import Plan
 from safepoint.moving.writing import Done
 from safepoint.processes import in_order
 from safepoint.store import Store, UnreadableError

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from safepoint.core.digest import digest_bytes
 from safepoint.core.fault import Fault
-from safepoint.moving.folder import FATES, Item
+from safepoint.moving.fates import FATES, Item
 
 SHOWN = 100
 """Faults of one code that are kept; all are counted."""

@@ -14,9 +14,10 @@ import orjson
 
 from safepoint.core.digest import digest_bytes
 from safepoint.core.fault import Fault, Place
-from safepoint.moving.folder import Folder, Item, Plan, read_loose, read_run
+from safepoint.moving.fates import Item, Plan
+from safepoint.moving.folder import Folder, read_loose, read_run
 from safepoint.moving.tally import Tally, digest_of
-from safepoint.store import AbsentError, ConflictError, Entry, Store, StoreError, UnreachableError
+from safepoint.store import AbsentError, ConflictError, Entry, Outcome, Store, StoreError, UnreachableError
 from safepoint.store.copying import digest_in, put
 from safepoint.store.layout import ORIGIN, STORE_KEY, parse_key
 from safepoint.upkeep.aside import marker
@@ -211,8 +212,9 @@ def _write(
                 new.append((item.key, data))
             elif digest_in(target, item.key) != digests[item.key]:
                 raise _conflict(target, item.key)
-        for key, data in new:
-            if not put(target, key, data):
+        for (key, data), outcome in zip(new, target.put_many(new), strict=True):
+            # what another process wrote, or nobody can tell of, may be the same
+            if outcome is not Outcome.WON and not put(target, key, data):
                 raise _conflict(target, key)
 
 

@@ -200,7 +200,7 @@ def _new_payloads(_document: Mapping[str, Any], _reason: Reason, asked: Asked) -
     known = sorted((asked.facts or {}).get("knownPayloadSchemas") or ())
     if known:
         yield "Migrate the payloads to what the code reads, by the steps that your settings name, and go on from there:"
-        words = ("--payload", _one_of(known), "--output", f"{FILL_IN}: a new place")
+        words = ("--payload", _one_of(known), "--output", f"{FILL_IN}: a new place", "--seal", "--by", YOU)
         yield f"  {asked.line('migrate', *words)}"
 
 
@@ -276,15 +276,19 @@ def _other_seal(document: Mapping[str, Any], _reason: Reason, asked: Asked) -> I
 def _seal_original(document: Mapping[str, Any], _reason: Reason, asked: Asked) -> Iterator[str]:
     if any(reason["code"] in {"SP330", "SP331"} for reason in document["reasons"]):
         return  # no seal can be for what is there
-    yield "Seal the original by the command that made this copy (with its --payload, if it had one):"
-    yield f"  {_migration(asked, '--seal', '--by', YOU)}"
+    yield "Seal the original, if its worker is gone; this copy then has the authority:"
+    words = (_source(asked), "--output", asked.store, "--seal", "--by", YOU, *asked.storage_words)
+    yield f"  {' '.join(['safepoint', 'migrate', *map(quote, words)])}"
 
 
 def _migration(asked: Asked, *more: str, output: str | None = None) -> str:
     """The command that makes a copy; which version and which payloads it wrote, only its caller knows."""
-    source = asked.source or f"{FILL_IN}: the store that it was copied from"
-    words = (source, "--to", "v3", "--output", output or asked.store, *more, *asked.storage_words)
+    words = (_source(asked), "--to", "v3", "--output", output or asked.store, *more, *asked.storage_words)
     return " ".join(["safepoint", "migrate", *map(quote, words)])
+
+
+def _source(asked: Asked) -> str:
+    return asked.source or f"{FILL_IN}: the store that it was copied from"
 
 
 def _mend(document: Mapping[str, Any], _reason: Reason, asked: Asked) -> Iterator[str]:

@@ -54,7 +54,9 @@ def _payload(case: Case, opinion: Opinion, checkpoint: Record) -> None:
         opinion.unchecked.append("payloadSchema: no facts.knownPayloadSchemas to compare it with")
     elif name not in known:
         read = ", ".join(sorted(known)) or "none"
-        message = f"the saved payload is of {name}, which is not among the ones that today's code reads: {read}"
+        message = (
+            f"the saved payload is of {name}, which is not among the ones that today's code reads: {read}"
+        )
         opinion.say("SP733", "hand_over", message, evidence=checkpoint, pointer="/payloadSchema")
         how = "migrate the store's payloads to a schema that the code reads, or run it with code that reads this one"
         opinion.need("human", "payloadSchema", how)
