@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from safepoint.api import guard as guard
     from safepoint.api import guard_all as guard_all
     from safepoint.api import migrate as migrate
+    from safepoint.api import migrate_store as migrate_store
     from safepoint.api import open_artifact as open_artifact
     from safepoint.api import open_store as open_store
     from safepoint.api import read_artifact as read_artifact
@@ -67,6 +68,7 @@ __all__ = [
     "guard",
     "guard_all",
     "migrate",
+    "migrate_store",
     "open_artifact",
     "open_store",
     "read_artifact",

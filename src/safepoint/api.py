@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from safepoint.guard import Decision
     from safepoint.judging.fleet import Judging
     from safepoint.migrate import Migrated, migrate
+    from safepoint.moving import migrate_store
     from safepoint.payloads import PayloadSchemas
     from safepoint.payloads.migrations import PayloadMigrationError, PayloadMigrations, PayloadStep
     from safepoint.reader.fetching import RetractedError
@@ -59,6 +60,7 @@ __all__ = [
     "judge",
     "load",
     "migrate",
+    "migrate_store",
     "moment_of",
     "open_artifact",
     "open_store",
@@ -72,6 +74,7 @@ __all__ = [
 _LATE = {
     "guard": ("Decision",),
     "migrate": ("Migrated", "migrate"),
+    "moving": ("migrate_store",),
     "payloads": ("PayloadSchemas",),
     "payloads.migrations": ("PayloadMigrationError", "PayloadMigrations", "PayloadStep"),
     "reader.fetching": ("RetractedError",),
