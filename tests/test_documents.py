@@ -1,7 +1,7 @@
 """What README.md and SPEC.md show is true: their records validate, their commands run as printed.
 
 A block ```` ```json record ```` or ```` ```json document ```` is one JSON text that must validate.
-A block ```` ```console ```` is a session: every `$ safepoint …` runs, in the page's order, in one folder that
+A block ```` ```console ```` is a session: every `$ safepoint …` and `$ cp -r …` runs, in the page's order, in a folder that
 holds copies of `fixtures/` and `examples/`. A command succeeds unless `$ echo $?` and its number follow. With the tag
 `console exact` the output must also be equal, to the letter.
 A block ```` ```python ```` is a program that runs in that folder too.
@@ -67,6 +67,8 @@ def commands(block: Block) -> Iterator[Command]:
         return
     parts = [part.partition("\n") for part in re.split(r"(?m)^\$ ", block.text)[1:]]
     for (line, _, output), following in zip(parts, [*parts[1:], ("", "", "")], strict=True):
+        if line.startswith("cp -r "):
+            yield Command(line, shlex.split(line), output, 0)
         if line.startswith("safepoint "):
             arguments = [str(SCRIPT), *shlex.split(line)[1:]]
             yield Command(line, arguments, output, int(following[2]) if following[0] == "echo $?" else 0)

@@ -39,6 +39,11 @@ stores, which ``tests/guard/conformance/`` keeps side by side."""
 
 WITHOUT_A_CASE = {
     "SP604": "a case has no place to migrate to; tests/moving/test_migration.py shows both sides of it",
+    "SP613": "a case has no record beside the one that is kept; tests/moving/test_keep_going.py shows both sides",
+    "SP614": "a case has no copy that is half made; tests/moving/test_again.py shows both sides",
+    "SP615": "a case has no copy that was finished; tests/moving/test_again.py shows both sides",
+    "SP616": "a case has no original to seal; tests/moving/test_authority.py shows both sides",
+    "SP617": "a case has one record, and none that is not asked for; tests/moving/test_authority.py shows both sides",
 }
 """Codes that no case shows, each with the reason."""
 

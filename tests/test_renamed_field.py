@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from safepoint import api
+
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples/renamed-field"
 PAGE = (ROOT / "docs/migration.md").read_text(encoding="utf-8")
@@ -35,13 +37,24 @@ def test_its_store_is_what_its_script_writes(here: Path) -> None:
     assert contents(here / "store") == contents(EXAMPLE / "store")
 
 
-def test_the_program_of_the_page_runs_in_it(here: Path) -> None:
-    (program,) = re.findall(r"(?ms)^```python\n(.*?)^```$", PAGE)
-    code = f"{program}\nimport json; print(json.dumps(state))"
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], check=True, timeout=60, capture_output=True, cwd=here
-    )
-    assert json.loads(done.stdout) == {"customerId": "c_456", "ticket": 17}
+def test_the_programs_of_the_page_run_in_it(here: Path) -> None:
+    """The second one goes on with what the first one recorded."""
+    programs = re.findall(r"(?ms)^```python\n(.*?)^```$", PAGE)
+    said = [
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", program],
+            check=True, timeout=60, capture_output=True, text=True, cwd=here,
+        ).stdout
+        for program in programs
+    ]  # fmt: skip
+    assert said == ["", "closing the ticket of c_456\n"]
+    run = api.load(api.open_store("my-runs"), "ticket-18").run
+    assert run is not None
+    saved = [record.value for record in run.records if record.kind == "checkpoint"]
+    assert [(each["payloadSchema"], each["stateSnapshot"]) for each in saved] == [
+        ("support-agent/state@4", {"customer": "c_456", "ticket": 18}),
+        ("support-agent/state@5", {"customerId": "c_456", "ticket": 18}),
+    ]
 
 
 def test_its_settings_are_those_of_the_page(here: Path) -> None:

@@ -128,6 +128,70 @@ def test_a_refused_payload_is_named_and_not_shown(here: Path, run: Run) -> None:
     assert "hunter2" not in result.output
 
 
+WAY = f"""
+"support-agent/state@6" = "schemas/renamed.json"
+
+[[payload-migrations]]
+from = "{NAME}"
+to = "support-agent/state@6"
+"""
+
+
+@pytest.mark.parametrize(
+    "given", [(NAME, "support-agent/state@6"), ("schemas/old.json", "schemas/renamed.json")]
+)
+@pytest.mark.parametrize(
+    ("step", "code"), [('patch = "4-to-6.json"', ""), ('function = "a:b"', " --allow-code")]
+)
+def test_who_has_a_migration_is_told_to_try_it(
+    here: Path, run: Run, given: tuple[str, str], step: str, code: str
+) -> None:
+    (here / "other.toml").write_text(f"{SETTINGS}{WAY}{step}\n")
+    stored({"customer": "hunter2"})
+    result = run("compat", *given, "store", "--config", "other.toml", "--storage-option", "auto_mkdir=true")
+    assert result.exit_code == 1
+    command = (
+        f"safepoint migrate store --payload support-agent/state@6{code} --config other.toml"
+        " --storage-option auto_mkdir=true --dry-run"
+    )
+    assert result.stdout.splitlines()[-1] == (
+        f"other.toml has a way from {NAME} to support-agent/state@6; whether it takes all that is stored: {command}"
+    )
+    assert "migration" not in result.stdout.replace("migrate", "")
+    assert "do:      migrate what is stored before you deploy: the settings have the steps" in result.stdout
+    document = json.loads(
+        run("compat", *given, "store/runs/*", "--config", "other.toml", "--format", "json").stdout
+    )
+    way = document["summary"]["way"]
+    assert (way["from"], way["to"], way["code"]) == (NAME, "support-agent/state@6", bool(code))
+    assert way["command"].startswith("safepoint migrate STORE --payload")
+    beside = run("compat", *given, "--config", "other.toml", "--format", "github").stderr
+    assert beside.splitlines()[-1].startswith("other.toml has a way from ")
+
+
+def test_there_is_no_word_of_a_way_where_none_is_needed_or_none_leads_there(here: Path, run: Run) -> None:
+    (here / "other.toml").write_text(f"{SETTINGS}{WAY}patch = 'p'\n".replace("renamed.json", "wider.json"))
+    for given in (
+        (NAME, "support-agent/state@6"),
+        (NAME, "schemas/tighter.json"),
+        ("schemas/wider.json", NAME),
+    ):
+        assert "has a way" not in run("compat", *given, "--config", "other.toml").output
+
+
+def test_of_many_refused_payloads_a_few_are_shown_and_all_counted(here: Path, run: Run) -> None:
+    stored(*({"customer": "c", "ticket": -number} for number in range(30)))
+    given = ("compat", "schemas/old.json", "schemas/tighter.json", "store")
+    result = run(*given)
+    assert result.stdout.count("SP633 stored-payload-refused: run") == 20
+    assert "\nand 10 more SP633 stored-payload-refused: --limit 0 shows all\n" in result.stdout
+    assert "10 of the findings not shown" in result.stdout.splitlines()[-1]
+    assert run(*given, "--limit", "0").stdout.count("SP633 stored-payload-refused: run") == 30
+    assert len(json.loads(run(*given, "--format", "json").stdout)["findings"]) == 31
+    document = json.loads(run(*given, "--format", "json", "--limit", "2").stdout)
+    assert (len(document["findings"]), document["summary"]["hidden"]) == (3, 28)
+
+
 def test_what_is_stored_may_decide_alone(here: Path, run: Run) -> None:
     stored({"customer": "c", "ticket": 5})
     given = ("compat", "schemas/old.json", "schemas/tighter.json", "store")
@@ -246,6 +310,7 @@ def test_the_json_has_both_places_and_the_example(here: Path, run: Run) -> None:
         "stored": None,
         "findings": {"error": 1, "warning": 0, "info": 0},
         "codes": {"SP624": 1},
+        "way": None,
         "hidden": 0,
         "settings": "safepoint.toml",
     }

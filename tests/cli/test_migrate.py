@@ -65,6 +65,28 @@ def test_standard_input_may_be_json_lines(run: Run) -> None:
     assert [json.loads(line)["recordType"] for line in result.stdout.splitlines()] == ["checkpoint", "ledger"]
 
 
+def test_standard_input_may_be_one_record_of_many_lines(run: Run) -> None:
+    pretty = json.dumps(json.loads(CHECKPOINT), indent=2).encode()
+    result = run("migrate", "-", "--to", "v3", stdin=b"\n" + pretty + b"\n")
+    assert (result.exit_code, json.loads(result.stdout)["recordType"]) == (0, "checkpoint")
+
+
+@pytest.mark.parametrize(
+    ("cut", "again", "told"),
+    [(-9, b"", "SP103 malformed-json"), (None, b"\n", "-:16:1: SP117 trailing-data")],
+    ids=["broken", "two of them"],
+)
+def test_a_faulty_record_of_many_lines_is_one_finding(
+    run: Run, cut: int | None, again: bytes, told: str
+) -> None:
+    pretty = json.dumps(json.loads(CHECKPOINT), indent=2).encode()[:cut]
+    result = run("migrate", "-", "--to", "v3", stdin=pretty + again + (pretty if again else b""))
+    assert (result.exit_code, result.stdout) == (1, "")
+    (finding, last) = result.stderr.splitlines()
+    assert told in finding
+    assert last == "refused, nothing was written; 1 finding"
+
+
 def test_one_bad_line_refuses_all_and_is_named(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "all.jsonl"
     path.write_bytes(CHECKPOINT + b"\n" + LEDGER.replace(b'"a"', b"7") + b"\n")
@@ -181,7 +203,11 @@ def test_findings_of_a_line_of_standard_input_lie_on_that_line(run: Run) -> None
         (["--to", "v3", "--seal", "--by", "FILL IN", "--output", "new"], "--by is still to be filled in"),
         (["--to", "v3", "--jobs", "-1"], "expected a whole number of at least 0, found '-1'"),
         (["--to", "v3", "--format", "sarif"], "'sarif' is not one of 'text', 'json'"),
-        (["--payload", "a/s@2"], "--payload needs [payload-schemas] and [[payload-migrations]]"),
+        (
+            ["--payload", "a/s@2"],
+            "no safepoint.toml was found from here upwards: name it with --config FILE; it needs [p",
+        ),
+        (["--payload", "a/s@2", "--no-config"], "leave out --no-config, or name them with --config FILE"),
     ],
 )
 def test_what_cannot_be_meant_is_a_usage_error(

@@ -59,7 +59,7 @@ def test_a_store_is_migrated_and_what_was_done_is_told(run: Run, here: Path) -> 
     assert re.fullmatch(r"\d+ bytes read, [\d,]+ in the copy", sizes)
     assert rest == ["findings: 1 SP603", f"{EXPLAIN} SP603", "digest of the copy: DIGEST"]
     again = run("migrate", "old", "--to", "v3", "--output", "new")
-    assert (again.exit_code, lines(again)) == (0, ["nothing to do: the copy is whole, 7 objects in 1 run"])
+    assert (again.exit_code, lines(again)) == (0, ["the copy is whole already: 7 objects in 1 run"])
 
 
 def test_the_report_is_for_programs(run: Run, here: Path) -> None:
@@ -173,10 +173,10 @@ def test_the_seal_is_offered_and_given(run: Run, here: Path) -> None:
         "1 copied run has no end; to let it go on, seal its original: the same with --seal --by WHO",
     )
     result = run(*asked, "--seal", "--by", "ops")
-    sealed = ["the originals are sealed: the copy is whole, 3 objects in 1 run", "originals: 1 sealed"]
+    sealed = ["the originals are sealed: 3 objects in 1 run", "originals: 1 sealed"]
     assert (result.exit_code, lines(result)) == (0, sealed)
     result = run(*asked, "--seal", "--by", "ops")
-    before = ["nothing to do: the copy is whole, 3 objects in 1 run", "originals: 1 sealed before"]
+    before = ["the copy is whole already: 3 objects in 1 run", "originals: 1 sealed before"]
     assert (result.exit_code, lines(result)) == (0, before)
     report = json.loads(run(*asked, "--seal", "--by", "ops", "--format", "json").stdout)
     assert report["summary"]["sealed"] == {"alreadySealed": 1}
@@ -189,7 +189,7 @@ def test_an_original_that_may_not_be_sealed_is_no_success(run: Run, here: Path) 
     journal.write(here / "v3")
     result = run("migrate", "v3", "--to", "v3", "--output", "new", "--seal", "--by", "ops")
     assert result.exit_code == 1
-    assert "v3/runs/run-1/:1:1: SP616 seal-refused: the original is not sealed: " in result.stderr
+    assert "v3/runs/run-1:1:1: SP616 seal-refused: the original is not sealed: " in result.stderr
     assert any(line.startswith("done, but 1 original not sealed: ") for line in lines(result))
     assert "originals: 1 that must not be sealed" in lines(result)
 
@@ -226,7 +226,7 @@ def test_checkpoints_are_brought_to_another_payload_schema(run: Run, here: Path)
         "migrate", "v3", "--payload", "agent/state@2", "--config", settings, "--output", "new", "--to", "v3"
     )
     assert other.exit_code == 1
-    assert "another migration writes here: to None instead of 'v3'" in other.stderr
+    assert "another migration writes here, it differs in --to (none there)" in other.stderr
 
 
 def test_a_payload_schema_that_nobody_knows_is_a_usage_error(run: Run, here: Path) -> None:

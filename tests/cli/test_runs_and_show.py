@@ -261,3 +261,22 @@ def test_a_copy_is_shown_as_one_and_whether_its_original_was_sealed(run: Run, tm
         document = json.loads(run("show", tmp_path, "--run", "run-1", "--format", "json").stdout)
         assert document["copiedFrom"]["source"] == "s3://agents/safepoint"
         assert bool(document["copiedFrom"]["sealedBy"]) is bool(sealed)
+
+
+def test_a_copy_of_a_run_that_is_over_waits_for_no_seal(run: Run, tmp_path: Path) -> None:
+    over = started().add("run", 5, status="completed")
+    for key, data in {**objects(over, artifacts=False), **origin(over)}.items():
+        (tmp_path / key).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / key).write_bytes(data)
+    shown = run("show", tmp_path, "--run", "run-1", "--now", LAPSED).stdout
+    assert "copied  from s3://agents/safepoint; ended, no seal needed\n" in shown
+    listed = run("runs", tmp_path, "--now", LAPSED).stdout
+    assert "1 run copied from s3://agents/safepoint; ended, no seal needed\n" in listed
+
+
+def test_a_copy_of_a_run_that_ended_with_an_open_effect_waits_for_a_seal(run: Run, tmp_path: Path) -> None:
+    still = started().ledger(3, "attempting").add("run", 5, status="completed")
+    for key, data in {**objects(still, artifacts=False), **origin(still)}.items():
+        (tmp_path / key).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / key).write_bytes(data)
+    assert "original not sealed\n" in run("runs", tmp_path, "--now", LAPSED).stdout

@@ -104,6 +104,7 @@ ROWS: Mapping[str, Mapping[str, Mapping[str, str | None]]] = {
             "copy-sealed": "SP799",
             "copy-owner-dead": "SP799",
             "copy-claimed-since": "SP799",
+            "copy-claimed-since-owner-dead": "SP799",
             "copy-of-a-completed-run": "SP710",
             "copy-not-sealed-inspect": "SP716",
         },

@@ -96,6 +96,7 @@ def test_a_copy_gets_no_leave_without_its_seal_that_it_would_not_get_with_it(nam
         return
     plain, sealed = decide(ROOT / name, run), decide(ROOT / name, as_copy(run, sealed=True))
     bare = decide(ROOT / name, as_copy(run, sealed=False))
+    assert not any(text.startswith("original: ") for text in (*plain.not_checked, *sealed.not_checked))
     if bare.verdict in LEAVE:
         assert sealed.verdict == plain.verdict == bare.verdict
         # then somebody proved the owner dead, or nobody can claim the copy at all
@@ -119,10 +120,30 @@ def test_a_lapsed_lease_is_no_proof_but_a_death_is() -> None:
     assert asked(copy, known=facts(190, owners=[dead(seen=1)])).verdict == "reconcile", "it wrote after that"
 
 
+def test_what_goes_on_by_a_death_alone_says_so() -> None:
+    known = facts(190, owners=[dead()])
+    resting = "original: that nobody goes on with it in s3://agents/safepoint rests on the facts alone"
+    copy = asked(as_copy(started().fold(), sealed=False), known=known)
+    assert [text.partition(", ")[0] for text in copy.not_checked if "original" in text] == [resting]
+    assert "(safepoint migrate SOURCE --output COPY --seal --by WHO)" in "".join(copy.not_checked)
+    claimed = started().claim(100, purpose="recovery")
+    since = fold("run-1", claimed.fold().records, claimable=True, origin=document(origin(started())))
+    for settled in (asked(as_copy(started().fold(), sealed=True), known=known), asked(since, 400)):
+        assert settled.verdict == "resume"
+        assert "original" not in "".join(settled.not_checked)
+    looking = asked(as_copy(started().fold(), sealed=False), known=known, wish=request("inspect"))
+    assert "original" not in "".join(looking.not_checked)
+
+
+def test_a_death_that_is_asked_for_already_is_not_asked_for_twice() -> None:
+    live = asked(as_copy(started().fold(), sealed=False), 20)
+    assert [need.message.count("dead") for need in live.missing_evidence if need.kind == "owner"] == [1, 0]
+
+
 def test_what_is_missing_says_both_ways_out() -> None:
     decision = asked(as_copy(started().fold(), sealed=False))
     assert [(need.kind, need.subject) for need in decision.missing_evidence] == [
-        ("human", "run-1"),
+        ("human", "the original"),
         ("owner", "epoch 1"),
     ]
     [reason] = decision.reasons

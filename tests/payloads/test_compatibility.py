@@ -194,12 +194,93 @@ def test_an_embedded_resource_has_references_of_its_own(here: Path) -> None:
         ({"pattern": "("}, "no JSON Schema"),
         ({**DRAFT_7, "items": True, "additionalItems": False}, "cannot judge"),
         ({"type": 7}, "no JSON Schema"),
+        (
+            {"patternProperties": {"^a$": {}, "(?i)B": {}}, "additionalProperties": False},
+            "joins .* global flags",
+        ),
+        (
+            {"patternProperties": {"(?i)B": {}, "^a$": {}}, "additionalProperties": False},
+            "a flag for the whole",
+        ),
+        ({"patternProperties": {"b": {}, r"(a)\1": {}}, "additionalProperties": WHOLE}, "by name"),
+        (
+            {"items": {"patternProperties": {"(?P<x>a)": {}, "(?P<x>b)": {}}, "additionalProperties": WHOLE}},
+            "a name of its own",
+        ),
+        ({**DRAFT_4, "patternProperties": {"(": {}}}, "no regular expression"),
+        ({"pattern": "a{99999999999999999999}"}, "too large"),
+        ({"pattern": "(" * 3000 + ")" * 3000}, "too deep"),
+        ({"$ref": "#/x-shared/a", "x-shared": {"a": {"minimum": "three"}}}, "no JSON Schema"),
+        ({**DRAFT_4, "$ref": "#/x/a", "x": {"a": {"patternProperties": {"(": {}}}}}, "no regular expression"),
     ],
 )
 def test_a_schema_that_nobody_can_judge_by_is_refused(here: Path, schema: Any, problem: str) -> None:
     with pytest.raises(PayloadSchemaError, match=problem) as caught:
         compared({}, schema)
     assert caught.value.path == "new.json"
+
+
+def test_patterns_are_joined_only_where_additional_members_are_asked_for(here: Path) -> None:
+    old = {"patternProperties": {"^a$": {}, "(?i)B": WHOLE}}
+    assert "SP624" in codes(old, {**old, "maxProperties": 1})
+    assert codes(old, {"patternProperties": {"^a$": {}}}) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ({**DRAFT_4, "multipleOf": 1e308}, {**DRAFT_4, "multipleOf": 2}, "SP630"),
+        ({"type": "number", "multipleOf": 0.3, "minimum": 1e308}, TEXT, "SP630"),
+        ({"type": "number", "multipleOf": 5e-324, "minimum": 1e308}, TEXT, "SP620"),
+        ({"type": "number", "multipleOf": 2, "minimum": 1e308}, TEXT, "SP620"),
+        ({"type": "number", "multipleOf": 1e308}, {"type": "number", "maximum": 1}, "SP624"),
+        ({"type": "array", "minItems": 1e308}, TEXT, "SP630"),
+        ({"maxLength": 1e308}, {"maxLength": 1e307}, "SP630"),
+    ],
+)
+def test_numbers_at_the_end_of_their_range_are_compared(here: Path, old: Any, new: Any, code: str) -> None:
+    assert codes(old, new) == [code]
+
+
+def test_a_witness_is_a_number_that_a_record_can_hold(here: Path) -> None:
+    [found] = compared({**WHOLE, "minimum": 1e300}, {**WHOLE, "exclusiveMinimum": 1e300})
+    assert found.witness == (1e300,)
+    assert isinstance(found.witness[0], float)
+
+
+def fails_over(monkeypatch: pytest.MonkeyPatch, *values: Any) -> None:
+    """Makes the reference engine fail over each of the values, wherever ``enum`` or ``minimum`` is asked."""
+    from jsonschema import Draft202012Validator as Judge
+
+    for keyword in ("enum", "minimum"):
+        asked = Judge.VALIDATORS[keyword]
+
+        def failing(validator: Any, bound: Any, value: Any, schema: Any, asked: Any = asked) -> Any:
+            if value in values:
+                raise OverflowError
+            return asked(validator, bound, value, schema)
+
+        monkeypatch.setitem(Judge.VALIDATORS, keyword, failing)  # type: ignore[arg-type]  # a dict, called a Mapping
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"enum": [1, 2]}, {"enum": [1]}),
+        ({"enum": [2]}, {"type": "integer", "minimum": 3}),
+        ({"const": 2}, {"enum": [2]}),
+        ({"const": 2}, {"not": {"enum": [2, 3]}}),
+        ({"const": 2}, {"anyOf": [{"enum": [2]}, TEXT]}),
+        ({"const": 2}, {"oneOf": [{"type": "integer"}, {"enum": [2]}]}),
+        ({"const": 2}, {"if": {"enum": [2]}, "then": WHOLE, "else": WHOLE}),
+        ({"type": "integer", "minimum": 2, "maximum": 2}, {"type": "integer", "minimum": 3}),
+    ],
+)
+def test_what_the_engine_fails_over_shows_nothing_and_proves_nothing(
+    here: Path, monkeypatch: pytest.MonkeyPatch, old: Any, new: Any
+) -> None:
+    fails_over(monkeypatch, 2, 2.0)
+    assert set(codes(old, new)) == {"SP630"}
 
 
 def chain(length: int, inner: Any) -> dict[str, Any]:

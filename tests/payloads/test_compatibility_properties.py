@@ -15,16 +15,18 @@ from safepoint.payloads import PayloadSchemaError
 from safepoint.payloads.compatibility import compare_schemas
 from safepoint.rules import severity
 
-NAMES = st.sampled_from(["a", "b", "ab", "c"])
-PATTERNS = st.sampled_from(["^a", "b$", "^[ab]+$", "^x"])
-SCALARS = st.sampled_from([None, True, False, 0, 1, 2, -1, 1.0, 0.5, 6, "", "a", "ab", "abc", "b"])
+NAMES = st.sampled_from(["a", "b", "ab", "c", "B"])
+PATTERNS = st.sampled_from(["^a", "b$", "^[ab]+$", "^x", "(?i)B", "(?i:B)"])
+SCALARS = st.sampled_from(
+    [None, True, False, 0, 1, 2, -1, 1.0, 0.5, 6, "", "a", "ab", "abc", "b", "B", 1e308, -1e308]
+)
 VALUES = st.recursive(
     SCALARS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
     max_leaves=6,
 )
 SMALL = st.integers(0, 3)
-BOUNDS = st.sampled_from([-1, 0, 1, 2, 0.5])
+BOUNDS = st.sampled_from([-1, 0, 1, 2, 0.5, 1e308, -1e308])
 TYPES = st.sampled_from(["object", "array", "string", "integer", "number", "boolean", "null"])
 NEWER = (
     "prefixItems", "dependentRequired", "dependentSchemas", "unevaluatedProperties", "unevaluatedItems",
@@ -57,7 +59,7 @@ def keywords(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
             **dict.fromkeys(("minItems", "maxItems", "minProperties", "maxProperties"), SMALL),
             **dict.fromkeys(("minLength", "maxLength"), SMALL),
             **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), BOUNDS),
-            "multipleOf": st.sampled_from([1, 2, 3, 6, 0.5]),
+            "multipleOf": st.sampled_from([1, 2, 3, 6, 0.5, 0.3, 1e308, 5e-324]),
             "pattern": PATTERNS,
             "enum": st.lists(VALUES, min_size=1, max_size=3),
             "const": VALUES,

@@ -16,7 +16,15 @@ BODY = "def step(member, payload):\n    "
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("raise KeyError(payload['secret'])", "raised KeyError"),
+        ("raise KeyError(payload['secret'])", "raised KeyError at line 5 of steps_of_mine_"),
+        (
+            "import json\n    return json.loads(payload['secret'])",
+            "raised JSONDecodeError at line 6 of steps_of_",
+        ),
+        (
+            "exec(compile('1 / 0', payload['secret'], 'exec'))",
+            "raised ZeroDivisionError at line 5 of steps_of_",
+        ),
         ("raise SystemExit(0)", "raised SystemExit"),
         ("return {'b': next(count)}", "had another result when it was called again"),
         ("return {'b': time.time_ns() % 10**15}", "called again"),

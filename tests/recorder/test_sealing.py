@@ -15,7 +15,7 @@ from safepoint.core.digest import digest_stored, encode_record
 from safepoint.core.timestamp import SECOND
 from safepoint.reader import load_run
 from safepoint.recorder.errors import IllegalRecord, StaleDecision
-from safepoint.recorder.sealing import Seal, Sealing, content_end, seal_run
+from safepoint.recorder.sealing import Seal, Sealing, seal_run
 from safepoint.store import Store, open_store
 from safepoint.store.layout import journal_key, recovery_key
 
@@ -207,7 +207,6 @@ def test_a_claim_that_a_killed_sealing_left_is_taken_over_once_it_lapsed(tmp_pat
     assert (soon.status, soon.until) == (Seal.LIVE, START + 1070 * SECOND)
     done = seal(store, after)
     assert (done.status, done.after) == (Seal.SEALED, after)
-    assert content_end(values(store), successor_uri=COPY, successor_run_id="run-1") == after[0]
     assert seal(store, after).record == done.record
 
 
@@ -233,8 +232,6 @@ def test_what_a_human_claimed_before_the_copy_was_made_is_part_of_it(tmp_path: P
     journal = started().claim(1000, purpose="resolution", holder="ops")
     store = stored(tmp_path, journal)
     assert seal(store, head_of(journal)).status is Seal.SEALED
-    end = content_end(values(store), successor_uri=COPY, successor_run_id="run-1")
-    assert end == len(journal.values)
 
 
 def test_a_copy_whose_own_original_is_not_sealed_cannot_be_sealed(tmp_path: Path) -> None:
@@ -267,19 +264,23 @@ def test_what_no_reader_would_accept_costs_no_epoch(tmp_path: Path) -> None:
     assert len(values(store)) == after[0]
 
 
-def test_content_ends_nowhere_special_where_nothing_was_sealed_for_this_copy() -> None:
+def test_a_seal_for_another_copy_at_the_same_place_is_none_for_this_one(tmp_path: Path) -> None:
+    store, after = stored(tmp_path, started()), head_of(started())
+    first, second = ("sha256:" + digit * 64 for digit in "12")
+    assert seal(store, after, successor_copy=first).status is Seal.SEALED
+    assert values(store)[-1]["successor"]["copy"] == first
+    assert seal(store, after, successor_copy=first, successor_uri="s3://moved").status is Seal.ALREADY_SEALED
+    other = seal(store, after, successor_copy=second)
+    assert (other.status, other.record) == (Seal.SEALED_ELSEWHERE, None)
+
+
+def test_a_seal_behind_more_than_was_copied_is_not_believed(tmp_path: Path) -> None:
     journal = started()
-    asked = {"successor_uri": COPY, "successor_run_id": "run-1"}
-    assert content_end(journal.values, **asked) is None
-    journal.claim(100, purpose="resolution")
-    journal.add("run", 101, status="sealed", successor={"uri": COPY, "runId": "run-1"})
-    assert content_end(journal.values, **asked) == 3
-    assert content_end(journal.values[-2:], **asked) == 3
-    assert content_end(journal.values, **{**asked, "successor_uri": "s3://other"}) is None
-    journal.add("evidence", 102, actionId="send")
-    assert content_end(journal.values, **asked) == 3, "what settles may follow the seal"
-    owned = started().add("run", 3, status="sealed", successor={"uri": COPY, "runId": "run-1"})
-    assert content_end(owned.values, **asked) == 3
+    after = head_of(journal)
+    journal.claim(100, purpose="recovery").checkpoint(101, "cp-9").claim(900, purpose="resolution")
+    journal.add("run", 901, status="sealed", successor={"uri": COPY, "runId": "run-1", "sequence": after[0]})
+    with pytest.raises(StaleDecision, match="went on"):
+        seal(stored(tmp_path, journal), after)
 
 
 def test_wherever_it_is_killed_the_next_call_seals_it_once_behind_the_same_record(world: ModuleType) -> None:
@@ -307,7 +308,6 @@ def test_wherever_it_is_killed_the_next_call_seals_it_once_behind_the_same_recor
         assert done.record is not None
         found = values(memory)
         assert [v["status"] for v in found if v["recordType"] == "run"] == ["started", "sealed"]
-        assert content_end(found, successor_uri=COPY, successor_run_id="run-1") == after[0]
         run = load_run(memory, "run-1").run
         assert run is not None
         assert not run.faults

@@ -88,6 +88,30 @@ def test_each_kind_of_record_is_told_in_words(kind: str, members: dict[str, Any]
     assert words(record(kind, **members)) == [said]
 
 
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("sealed", "to seal the run"),
+        ("cancelled", "to end the run"),
+        (None, "to settle open effects"),
+    ],
+)
+def test_what_a_human_claimed_the_run_for_is_told_by_what_was_done_under_it(
+    status: str | None, said: str
+) -> None:
+    records = [
+        record("lease", 1, **LEASE),
+        record("lease", 2, **LEASE | {"purpose": "resolution"}, leaseEpoch=2),
+    ]
+    # what somebody else appends between them is under no lease
+    records.append(record("retract", 3, targets=["cp_1"], leaseEpoch=0))
+    if status is None:
+        records.append(record("ledger", 4, actionId="pay", stepName="s", status="committed", leaseEpoch=2))
+    else:
+        records.append(record("run", 4, status=status, leaseEpoch=2))
+    assert words(*records)[:2] == ["lease claimed by w for 60 s", f"lease claimed by w for 60 s, {said}"]
+
+
 def ledger(number: int, status: str, **members: Any) -> Record:
     return record(
         "ledger", number, actionId="pay", stepName="s", idempotencyKey="k1", status=status, **members

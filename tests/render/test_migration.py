@@ -74,7 +74,6 @@ def test_one_that_would_be_done() -> None:
 def test_one_that_would_change_nothing() -> None:
     assert said(summary("planned", copied=3), looking=True) == [
         "nothing would change: of 3 objects in 2 runs, 3 copied as they are",
-        "12,345 bytes read, 23,456 to write",
     ]
 
 
@@ -128,18 +127,18 @@ def test_one_that_kept_what_it_could_not_migrate() -> None:
 
 def test_a_copy_that_is_whole_already() -> None:
     assert said(summary("nothingToDo", migrated=3, codes={"SP603": 3})) == [
-        "nothing to do: the copy is whole, 3 objects in 2 runs"
+        "the copy is whole already: 3 objects in 2 runs"
     ]
 
 
 def test_originals_that_were_sealed_later() -> None:
     given = summary("nothingToDo", copied=3, **seals("sealed", "sealed", "ended", "unnumbered"))
     assert said(given) == [
-        "the originals are sealed: the copy is whole, 3 objects in 2 runs",
+        "the originals are sealed: 3 objects in 2 runs",
         "originals: 2 sealed, 1 ended and in need of no seal, 1 without a numbered journal, which cannot be sealed",
     ]
     assert said(summary("nothingToDo", copied=3, **seals("alreadySealed"))) == [
-        "nothing to do: the copy is whole, 3 objects in 2 runs",
+        "the copy is whole already: 3 objects in 2 runs",
         "originals: 1 sealed before",
     ]
 
@@ -235,11 +234,11 @@ def test_one_file() -> None:
     assert kept == "done, but not all of it is migrated; 2 findings"
 
 
-def test_of_one_code_a_hundred_are_shown_and_all_are_counted() -> None:
+def test_of_one_code_twenty_are_shown_and_all_are_counted() -> None:
     many = [finding("SP603", line=line) for line in range(1, 131)]
-    assert len(list(findings_lines(many, lambda _: "residue-kept", Screen()))) == 100
+    assert len(list(findings_lines(many, lambda _: "residue-kept", Screen()))) == 20
     line = record_summary(many, done=True, changed=True, dry=False)
-    assert line == "done: migrated; 130 findings (30 more of the same codes not shown)"
+    assert line == "done: migrated; 130 findings (110 more of the same codes not shown)"
 
 
 def test_what_a_record_has_no_place_for_is_one_line() -> None:

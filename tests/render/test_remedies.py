@@ -112,14 +112,16 @@ def test_a_run_that_is_over_can_be_ended_where_its_journal_does_not_say_so() -> 
 def test_a_copy_is_given_its_authority_by_the_migration_that_made_it() -> None:
     asked = Asked("my copy", source="s3://agents/safepoint", storage_words=("--storage-option", "profile=x"))
     made = "safepoint migrate s3://agents/safepoint --to v3 --output 'my copy'"
-    shown = text("reconcile", asked, reasons=[reason("SP726", "reconcile")])
+    needs = [need("human", "the original")]
+    shown = text("reconcile", asked, reasons=[reason("SP726", "reconcile")], missingEvidence=needs)
     sealing = f"safepoint migrate s3://agents/safepoint --output 'my copy' --seal {YOU}"
-    assert f"  {sealing} --storage-option profile=x\n" in shown
+    assert f"A human, about the original: because.\n       {sealing} --storage-option profile=x\n" in shown
+    assert shown.count("seal") == 1
     shown = text("hand_over", asked, reasons=[reason("SP330", "hand_over")])
     assert f"  {made} --storage-option profile=x\n" in shown
     assert "repair" not in shown
-    other = [reason("SP331", "hand_over"), reason("SP726", "reconcile")]
-    shown = text("hand_over", asked, reasons=other)
+    other = [{**reason("SP331", "hand_over"), "layer": "integrity"}, reason("SP726", "reconcile")]
+    shown = text("hand_over", asked, reasons=other, missingEvidence=needs)
     assert f"--output 'FILL IN: a new place' --seal {YOU}" in shown
     assert sealing not in shown, "no seal can be for what is there"
     shown = text("hand_over", Asked("s"), reasons=[reason("SP331", "hand_over")])

@@ -116,3 +116,14 @@ class Places:
         """Lays a run down in the source."""
         journal.write(self.source)
         return journal
+
+
+def another(journal: Journal, run_id: str) -> Journal:
+    """The same run under another name; its chain is left as it was made."""
+    copy = Journal(run_id)
+    for value in journal.values:
+        members = {k: v for k, v in value.items() if k not in {"runId", "previousDigest", "sequence"}}
+        copy.values.append(
+            copy._chained(copy.values, members.pop("recordType"), 0, members["leaseEpoch"], members)
+        )
+    return copy

@@ -208,5 +208,6 @@ class World:
             "uri": "memory://copy",
             "runId": OPEN,
             "sequence": said["after"]["sequence"],
+            "copy": digest_stored(self.copy["runs/migration-1/journal/0000000001.json"]),
         }
         assert self.verdict(self.copy, OPEN) == "resume"

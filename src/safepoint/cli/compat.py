@@ -1,7 +1,8 @@
 """``safepoint compat``.
 
-Decided here: what the arguments name, which stored payloads are tried, and what the exit status is. Not decided here:
-what is compatible (``payloads.compatibility``), and how it is printed (``render.compat``).
+Decided here: what the arguments name, which stored payloads are tried, which way on is pointed out where the settings
+have one, and what the exit status is. Not decided here: what is compatible (``payloads.compatibility``), and how it is
+printed (``render.compat``).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +20,31 @@ import click
 from safepoint import api
 from safepoint.cli.base import base_of
 from safepoint.cli.choices import Unusable, settings_of
-from safepoint.cli.console import LOCATION, CannotEvaluate, Command, note, screen, storage_option
+from safepoint.cli.console import (
+    LOCATION,
+    CannotEvaluate,
+    Command,
+    WholeNumber,
+    note,
+    screen,
+    storage_option,
+    storage_words,
+)
 from safepoint.cli.output import STDOUT, opened
 from safepoint.core.finding import Finding, Severity
 from safepoint.payloads import SNAPSHOTS, PayloadSchemaError
+from safepoint.payloads.errors import PayloadMigrationError
 from safepoint.render.compat import FORMATS as OWN_FORMATS
-from safepoint.render.compat import verdict_text
+from safepoint.render.compat import verdict_text, way_text
+from safepoint.render.overview import quote
 from safepoint.render.report import RANKS, Context
 from safepoint.render.terminal import Screen
 from safepoint.rules import catalogue
 from safepoint.settings import FAIL_ON, FORMATS, Settings
 from safepoint.version import __version__
 
-_FEW = 100
-"""Findings of one code that people are shown; programs get all."""
+_FEW = 20
+"""Findings of one code that people are shown; programs get all. They differ in the file, and hardly in what to do."""
 
 
 @click.command(
@@ -51,7 +64,7 @@ _FEW = 100
     groups={
         "What is tried": ["payloads", "snapshot", "stored_only", "storage"],
         "What counts": ["fail_on"],
-        "What is shown": ["output_format", "output", "quiet"],
+        "What is shown": ["output_format", "output", "limit", "quiet"],
         "Settings": ["config", "no_config"],
     },
 )
@@ -97,6 +110,12 @@ _FEW = 100
     default=STDOUT,
     help="Write the report to FILE, once it is whole.",
 )
+@click.option(
+    "--limit",
+    type=WholeNumber(0),
+    metavar="N",
+    help=f"Show at most N findings of one code; all are counted. 0: all.  [default: {_FEW}, for programs all]",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Only findings and the verdict.")
 @click.option(
     "--config",
@@ -118,6 +137,7 @@ def command(
     fail_on: str,
     output_format: str,
     output: str,
+    limit: int | None,
     config: str | None,
     *,
     stored_only: bool,
@@ -154,11 +174,18 @@ def command(
         raise Unusable(str(error)) from error
     named: dict[str, Severity | None] = {"never": None, "error": "error", "info": "info"}
     threshold = named.get(fail_on, "warning")
-    _report(found, output_format, output, settings, threshold, quiet=quiet)
+    words = [*(["--config", config] if config else []), *storage_words(storage)]
+    way = _way(_names(before, payloads, snapshot, settings), _names(after, (), snapshot, settings), settings)
+    if way is not None:
+        way["command"] = _command(stores, way, words)
+    _report(found, output_format, output, settings, threshold, way, limit=limit, quiet=quiet)
+    beside = screen(error_stream=True)
     if output != STDOUT and not quiet:
-        note(f"{output}: {verdict_text(found.summary(), screen(error_stream=True))}")
+        note(f"{output}: {verdict_text(found.summary(), beside)}")
     elif output_format not in OWN_FORMATS and not quiet:
-        note(verdict_text(found.summary(), screen(error_stream=True)))
+        note(verdict_text(found.summary(), beside))
+        for line in way_text({**found.summary(), "settings": settings.path, "way": way}, beside):
+            note(line)
     ctx.exit(_status(found, threshold))
 
 
@@ -242,6 +269,44 @@ def _alike(one: str, other: str) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
+def _names(
+    schema: _Schema, given: Collection[str], snapshot: str | None, settings: Settings
+) -> Collection[str]:
+    """What payload schemas the settings call one of the two; `given`, where payloads were named themselves."""
+    if given or schema.name is not None:
+        return given or [str(schema.name)]
+    chosen = (snapshot,) if snapshot is not None else SNAPSHOTS
+    return [name for name, known in settings.payload_schemas.items() if _members(known, schema.path, chosen)]
+
+
+def _way(old: Collection[str], new: Collection[str], settings: Settings) -> dict[str, Any] | None:
+    """A way that the settings have from one of the old names to one of the new ones."""
+    if not settings.payload_migrations:
+        return None
+    from safepoint.payloads.ways import Ways
+
+    for target in new:
+        try:
+            chains = Ways(settings.payload_migrations, [target]).chains
+        except PayloadMigrationError:
+            continue  # of two ways none is the one to take: migrate says so
+        for source in old:
+            if source in chains:
+                code = any(step.function is not None for step in chains[source])
+                return {"from": source, "to": target, "code": code}
+    return None
+
+
+def _command(stores: Collection[str], way: Mapping[str, Any], words: Collection[str]) -> str:
+    """The command that tries the way on what is stored."""
+    # a pattern names files, and one file alone is no whole journal
+    [store] = map(quote, stores) if len(stores) == 1 and not has_magic(*stores) else ["STORE"]
+    code = ["--allow-code"] if way["code"] else []
+    return " ".join(
+        ["safepoint migrate", store, *map(quote, ["--payload", way["to"], *code, *words]), "--dry-run"]
+    )
+
+
 def _require_other_file(output: str, *read: str) -> None:
     if output != STDOUT and any(_alike(output, path) for path in read):
         raise click.UsageError(f"--output {output} is one of the two schemas: name another file")
@@ -253,7 +318,9 @@ def _report(
     output: str,
     settings: Settings,
     threshold: Severity | None,
+    way: Mapping[str, Any] | None,
     *,
+    limit: int | None,
     quiet: bool,
 ) -> None:
     started, here = time.monotonic(), ""
@@ -262,7 +329,7 @@ def _report(
     people = shape in {"text", "github"}
     context = Context(
         describe=catalogue.code,
-        summary=found.summary,
+        summary=lambda: {**found.summary(), "way": way},
         screen=screen() if shape == "text" and output == STDOUT else Screen(),
         seconds=(lambda: time.monotonic() - started) if shape == "junit" else None,
         evaluated=lambda: found.evaluated,
@@ -273,7 +340,7 @@ def _report(
         base=base_of(shape, here) if shape in {"github", "sarif"} else here,
         settings=settings.path,
         version=__version__,
-        most_of_a_code=_FEW * people,
+        most_of_a_code=limit if limit is not None else _FEW * people,
         quiet=quiet or shape not in OWN_FORMATS,
     )
     known = {id(finding): detail for finding, detail in found.differences}

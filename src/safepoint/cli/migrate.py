@@ -185,8 +185,7 @@ def _change(options: dict[str, Any]) -> PayloadChange:
     settings = settings_of({"config": options["config"], "no_config": options["no_config"]})
     schemas = payloads_of(settings)
     if schemas is None:
-        where = settings.path or "no safepoint.toml was found"
-        raise Unusable(f"{where}: --payload needs [payload-schemas] and [[payload-migrations]] there")
+        raise Unusable(_without(settings.path, no_config=options["no_config"]))
     try:
         steps = PayloadMigrations.load(settings.payload_migrations, schemas, allow_code=options["allow_code"])
         return steps.toward(options["payloads"])
@@ -194,6 +193,17 @@ def _change(options: dict[str, Any]) -> PayloadChange:
         # a message about one step begins with the file already
         known = str(error).startswith(settings.path)
         raise Unusable(str(error) if known else f"{settings.path}: {error}") from error
+
+
+def _without(path: str, *, no_config: bool) -> str:
+    """That there are no payload schemas, and what to do; `path` is that of the settings."""
+    needed = "[payload-schemas] and [[payload-migrations]]"
+    if path:
+        return f"{path}: --payload needs {needed} there; another file is named with --config FILE"
+    if no_config:
+        return f"--payload needs {needed} in the settings: leave out --no-config, or name them with --config FILE"
+    missing = "--payload: no safepoint.toml was found from here upwards"
+    return f"{missing}: name it with --config FILE; it needs {needed}"
 
 
 def _source(given: str, storage: dict[str, Any]) -> tuple[Store, str | None]:
@@ -233,10 +243,11 @@ def _one(source: tuple[Store, str | None] | None, migrator: Migrator) -> tuple[M
 
 
 def _is_lines(key: str, data: bytes) -> bool:
-    """JSON Lines by its name; without one, several lines that are not one JSON text."""
+    """JSON Lines by its name; without one, several lines of which the first is a whole object."""
     if key != "-":
         return key.endswith(".jsonl")
-    return b"\n" in data.strip() and bool(parse(data)[1])
+    first, _, rest = data.lstrip().partition(b"\n")
+    return bool(rest.strip()) and isinstance(parse(first)[0], dict)
 
 
 def _placed(faults: Iterable[Fault], place: Place) -> Iterable[Fault]:

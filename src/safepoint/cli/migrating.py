@@ -61,6 +61,10 @@ def migrate(
                 report = migrate_store(
                     source, target, migrator, sealed_by=options["by"], jobs=jobs, watch=watch
                 )
+    except KeyboardInterrupt:
+        if target is not None and not looking:
+            note("give the same command again to go on")
+        raise
     except NeverGoesOnError as error:
         raise click.UsageError(f"--seal: {error}") from error
     except RecorderError as error:
@@ -92,7 +96,7 @@ def _status(report: Report, *, check: bool) -> int:
     tally = report.tally
     if report.outcome == "refused" or tally.fates["asIs"] or report.unsealed:
         return 1
-    return int(check and tally.would_change > 0)
+    return int(check and report.outcome == "planned" and tally.would_change > 0)
 
 
 def _summary(report: Report) -> dict[str, Any]:

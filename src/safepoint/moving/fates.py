@@ -6,15 +6,16 @@ Decided here: the fate, and the name in the copy (SPEC.md#stores). Not decided h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from safepoint.core.fault import Fault, Place
 from safepoint.core.version import CURRENT
 from safepoint.migrate.engine import JournalMigrator, Migrated, Migrator
+from safepoint.moving.origin import RECORDS
 from safepoint.reader.texts import read_object
 from safepoint.store import Entry, Store
 from safepoint.store.layout import KeyName, run_prefix
@@ -25,9 +26,9 @@ FATES: tuple[FateName, ...] = ("migrated", "copied", "asIs", "dropped", "left")
 """``asIs``: could not be migrated, and is in the copy byte for byte. ``dropped``: only records of kinds that the
 version lacks. ``left``: what speaks of the original alone, as its heartbeats do."""
 
-_RECORDS = frozenset({"run", "checkpoint", "ledger", "approval", "lease", "evidence", "retract", "recovery"})
-_NOT_A_RECORD = frozenset({"SP003", "SP116"})
-_LOSSES = frozenset({"SP601", "SP605"})
+_NOT_A_RECORD = frozenset({"SP003", "SP115", "SP116"})
+LOSSES = frozenset({"SP601", "SP605"})
+"""Codes of what would be lost on the way down; only `Migrator.allow_loss` lets them pass."""
 _LEFT = frozenset({"heartbeat", "origin", "seal"})
 _AS_BYTES = frozenset({"artifact", "store", "deleted"})
 
@@ -39,8 +40,10 @@ class Plan:
     migrator: Migrator
     source: str
     """URL of the source as others may open it."""
-    copy: str
-    """URL of the copy, as a seal names it; empty where nothing is to be written."""
+    copy: Mapping[str, str] = field(default_factory=dict)
+    """``uri`` and ``copy`` of a finished copy, as a seal names it."""
+    targets: tuple[bytes, ...] = ()
+    """The payload schemas that are asked for, as a record has them in its bytes."""
 
     @property
     def lowers(self) -> bool:
@@ -63,6 +66,8 @@ class Item:
     size: int = 0
     """Bytes in the source."""
     faults: tuple[Fault, ...] = ()
+    reached: bool = False
+    """Whether it names one of the payload schemas that are asked for, now or as before."""
 
 
 def is_read(entry: Entry, name: KeyName | None) -> bool:
@@ -74,12 +79,17 @@ def unread(source: Store, entry: Entry, name: KeyName | None) -> Item:
     """What becomes of an object whose bytes do not decide."""
     if entry.problem:
         return refused(source, entry, "SP006", "leads out of the store; not read, so nothing is migrated")
-    size = _size(source, entry)
     if name is not None and name.log in _LEFT:
-        return Item(entry.key, "left", size=size)
+        return left(source, entry)
+    size = _size(source, entry)
     if name is not None and name.log == "store" and (unknown := _unknown(source, entry.key, name)):
         return Item(entry.key, "refused", size=size, faults=unknown)
     return Item(entry.key, "copied", entry.key, size=size)
+
+
+def left(source: Store, entry: Entry) -> Item:
+    """An object that speaks of the original alone."""
+    return Item(entry.key, "left", size=_size(source, entry))
 
 
 def _unknown(source: Store, key: str, name: KeyName) -> tuple[Fault, ...]:
@@ -130,7 +140,8 @@ def read(
     if fate == "migrated" and name.log == "journal" and name.run_id is not None and plan.lowers:
         # what has no sequence has no place in a journal's folder; the name still shows where it came from
         to = f"{run_prefix(name.run_id)}journal-{name.name}"
-    return Item(key, fate, to, written, size, faults), result
+    reached = bool(plan.targets) and written is not None and any(name in written for name in plan.targets)
+    return Item(key, fate, to, written, size, faults, reached), result
 
 
 def _fate(result: Migrated, data: bytes, plan: Plan, *, lines: bool) -> tuple[FateName, bytes | None, str]:
@@ -141,7 +152,7 @@ def _fate(result: Migrated, data: bytes, plan: Plan, *, lines: bool) -> tuple[Fa
         codes = {fault.code for fault in result.faults}
         if "SP605" in codes and not lines:
             return "dropped", None, ""
-        if plan.migrator.keep_going and codes.isdisjoint(_LOSSES):
+        if plan.migrator.keep_going and codes.isdisjoint(LOSSES):
             return "asIs", data, "not migrated; it is in the copy as it was"
         return "refused", None, ""
     if not result.data and data:  # JSON Lines of which no line is left
@@ -158,7 +169,7 @@ def _fate(result: Migrated, data: bytes, plan: Plan, *, lines: bool) -> tuple[Fa
 def _is_foreign(result: Migrated) -> bool:
     """Sound JSON that is no record: documents, and what others keep in the same folder."""
     if result.identity is not None:
-        return result.identity.kind not in _RECORDS
+        return result.identity.kind not in RECORDS
     return result.data is None and all(fault.code in _NOT_A_RECORD for fault in result.faults)
 
 

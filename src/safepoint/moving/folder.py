@@ -12,16 +12,17 @@ from typing import Any
 
 import orjson
 
-from safepoint.core.fault import Fault
+from safepoint.core.fault import Fault, Place
 from safepoint.core.ident import decode_segment
 from safepoint.core.jsonlines import split
 from safepoint.core.kind import recognise
 from safepoint.migrate.engine import Migrated
 from safepoint.model.journal import ENDED
-from safepoint.moving.fates import Item, Plan, is_read, read, refused, unread
+from safepoint.moving.fates import Item, Plan, is_read, left, read, refused, unread
 from safepoint.moving.origin import Heads, origin_document
+from safepoint.moving.progress import WORKFLOW, is_own
 from safepoint.reader import load_run
-from safepoint.recorder.sealing import content_end, is_claim_to_seal
+from safepoint.recorder.sealing import is_claim_to_seal, is_seal_for
 from safepoint.rules import severity
 from safepoint.store import Entry, Store, StoreError, UnreachableError
 from safepoint.store.layout import KeyName, deleted_key, origin_key, parse_key
@@ -40,6 +41,8 @@ class Folder:
     """The document that is written first; None where there is no record of a run."""
     open: bool = False
     """Whether it has a journal, and no record says that the run came to an end."""
+    head: int | None = None
+    """The last record of its journal in the source."""
 
 
 def read_run(source: Store, segment: str, plan: Plan, *, copied: int | None = None) -> Folder:
@@ -62,20 +65,60 @@ def read_run(source: Store, segment: str, plan: Plan, *, copied: int | None = No
     named = _named(source.list(f"runs/{segment}"))
     wanted = [entry for entry, name in named if is_read(entry, name)]
     texts: Texts = dict(zip((entry.key for entry in wanted), source.get_many(wanted), strict=True))
+    if _is_migration(segment, named, texts):
+        return Folder(tuple(left(source, entry) for entry, _ in named), None)
     doubts = _doubts(source, run_id, named)
-    met = _Met()
-    items = tuple(
+    content, met = _without_seal(named, texts, run_id, plan, copied), _Met()
+    items = list(_items(source, content, texts, plan, met))
+    if plan.migrator.payloads is not None and any(item.fate == "asIs" for item in items):
+        met = _Met()
+        items = _unchanged(items, source, content, texts, plan, met)
+    items = [
         item if item.source not in doubts else replace(item, fate="refused", faults=doubts[item.source])
-        for item in _items(source, _without_seal(named, texts, run_id, plan, copied), texts, plan, met)
-    )
+        for item in items
+    ]
+    head = None if met.before.journal is None else met.before.journal[0]
     # what is left of a deleted run is waste, and is to go
     deleted = any(item.source == deleted_key(run_id) for item in items)
     if deleted or not (met.after.logs or met.after.records):
-        return Folder(items, None)
+        return Folder(tuple(items), None, head=head)
     tool = f"safepoint {__version__}"
     data = origin_document(run_id, source=plan.source, tool=tool, before=met.before, after=met.after)
-    is_open = met.before.journal is not None and not met.ended
-    return Folder(items, Item("", "copied", origin_key(run_id), data), is_open)
+    is_open = head is not None and not met.ended
+    return Folder(tuple(items), Item("", "copied", origin_key(run_id), data), is_open, head)
+
+
+def _is_migration(segment: str, named: Sequence[_Named], texts: Texts) -> bool:
+    """Whether it is the run of a migration that made the source, and speaks of that copy alone."""
+    first = next((texts[e.key] for e, name in named if name is not None and name.log == "journal"), b"")
+    if not is_own(segment) or isinstance(first, StoreError):
+        return False
+    try:
+        value = orjson.loads(first)
+    except ValueError:
+        return False
+    return isinstance(value, dict) and value.get("workflow") == WORKFLOW
+
+
+def _unchanged(
+    items: Sequence[Item], source: Store, named: Sequence[_Named], texts: Texts, plan: Plan, met: _Met
+) -> list[Item]:
+    """The items of a run of which one record cannot be migrated: then no payload in it is.
+
+    A journal of which some records are rewritten, and one in their midst is not, would be a broken chain.
+    """
+    kept = replace(plan, migrator=replace(plan.migrator, payloads=None))
+    found: list[Item] = []
+    for before, item in zip(items, _items(source, named, texts, kept, met), strict=True):
+        if before.fate == "asIs":
+            found.append(replace(item, fate="asIs", faults=before.faults))
+        elif before.data != item.data:
+            why = "its payload is not migrated, nor what follows it: another record of the run cannot be"
+            fault = Fault("SP613", why, place=Place(source.url_of(item.source), item.source))
+            found.append(replace(item, fate="asIs", faults=(*item.faults, fault)))
+        else:
+            found.append(item)
+    return found
 
 
 def read_loose(source: Store, plan: Plan) -> Iterator[Item]:
@@ -193,22 +236,24 @@ def _doubts(source: Store, run_id: str, named: Sequence[_Named]) -> dict[str, tu
 def _without_seal(
     named: Sequence[_Named], texts: Texts, run_id: str, plan: Plan, copied: int | None
 ) -> Sequence[_Named]:
-    """`named` without the records by which this very migration sealed the original before, or began to."""
+    """`named` without the records by which this very copy got its authority, or was about to.
+
+    Where anything else follows what was copied, the original went on, and all of it is content.
+    """
+    if copied is None:
+        return named
     journal = [(e.key, name.number or 0) for e, name in named if name is not None and name.log == "journal"]
-    behind = [key for key, number in journal if copied is not None and number > copied]
-    suspects = behind or [key for key, _ in journal if b'"sealed"' in _bytes(texts[key])]
-    if not plan.copy or not suspects:
-        return named
-    try:
-        values = [orjson.loads(_bytes(texts[key])) for key in suspects]
-    except ValueError:
-        return named
-    end = content_end(values, successor_uri=plan.copy, successor_run_id=run_id)
-    if end is None and behind and all(is_claim_to_seal(value) for value in values):
-        end = copied
-    if end is None:
-        return named
-    past = {key for key, number in journal if number > end}
+    past = [key for key, number in journal if number > copied]
+    successor = {"runId": run_id, **plan.copy}
+    for key in past:
+        try:
+            value = orjson.loads(_bytes(texts[key]))
+        except ValueError:
+            return named
+        if isinstance(value, dict) and is_seal_for(value, successor):
+            break  # what settles may follow
+        if not isinstance(value, dict) or not is_claim_to_seal(value):
+            return named
     return [each for each in named if each[0].key not in past]
 
 

@@ -11,9 +11,9 @@ into memory.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from safepoint.core.fault import Fault, Place
 from safepoint.core.version import CURRENT, Version
 from safepoint.migrate import Migrator
 from safepoint.moving import writing
-from safepoint.moving.fates import Plan
+from safepoint.moving.fates import LOSSES, Plan
 from safepoint.moving.progress import WORKFLOW, Progress, is_own, own_name
 from safepoint.moving.sealing import Sealed, seal_original
 from safepoint.moving.sharing import Work, work_on
@@ -32,7 +32,6 @@ from safepoint.store.copying import absolute, overlap
 from safepoint.store.opening import local_path
 from safepoint.version import __version__
 
-_LOSSES = ("SP601", "SP605")
 _STOPS = ("SP604", "SP614")
 
 Clock = Callable[[], int]
@@ -101,6 +100,15 @@ def plan_store(
     if target is not None and overlap(source.url, target.url):
         return _refused(target.url, _APART)
     work = _Migration(source, target, migrator, jobs, watch)
+    if target is not None:
+        progress = Progress(target, work.name, _task(source, migrator))
+        if progress.differs:
+            return _refused(work.own_url, progress.differs)
+        if progress.completed:
+            work.know(target, progress)
+            tally = work.compare(target)
+            refused = tally.codes["SP615"] or tally.refused
+            return Report("refused" if refused else "nothingToDo", tally, run_id=work.name)
     tally = work.judge()
     return Report("refused" if work.refuses(tally) else "planned", tally)
 
@@ -147,9 +155,11 @@ def migrate_store(
     digest: str | None = None
     outcome: Outcome = "nothingToDo"
     if progress.completed:
+        work.know(target, progress)
         tally = work.compare(target)
         if tally.codes["SP615"] or tally.refused:
             return Report("refused", tally, run_id=work.name)
+        writing.clear(source, target)
     else:
         if not progress.begun:
             tally = work.judge()
@@ -162,7 +172,9 @@ def migrate_store(
             tally, digest = work.write(target, progress)
             progress.complete()
         outcome = "done"
-    seals = () if sealed_by is None else tuple(work.seal(target, sealed_by, clock))
+        work.know(target, progress)
+    tally.report(work.unreached(tally))
+    seals = () if sealed_by is None else tuple(work.seal(target, sealed_by, clock, frozenset(tally.kept)))
     tally.report(seal.fault for seal in seals if seal.fault is not None)
     resumed = progress.begun and outcome == "done"
     return Report(outcome, tally, digest, work.name, seals, resumed)
@@ -192,7 +204,9 @@ def seal_store(
     to = Version.parse(progress.task.get("to") or "")
     if to is not None and to < CURRENT:
         raise NeverGoesOnError
-    seals = tuple(work.seal(target, sealed_by, clock))
+    work.know(target, progress)
+    kept = frozenset(progress.state.get("counts", {}).get("kept", ()))
+    seals = tuple(work.seal(target, sealed_by, clock, kept))
     tally = Tally(runs=len(seals))
     tally.report(seal.fault for seal in seals if seal.fault is not None)
     return Report("nothingToDo", tally, None, work.name, seals)
@@ -228,11 +242,16 @@ class _Migration:
         self, source: Store, target: Store | None, migrator: Migrator, jobs: int, watch: Watch
     ) -> None:
         self._source, self._target, self._jobs, self._watch = source, target, jobs, watch
-        copy = "" if target is None else _uri(target)
-        self.plan = Plan(migrator, absolute(source.url), copy)
+        asked = () if migrator.payloads is None else migrator.payloads.targets
+        targets = tuple(f'"{name}"'.encode() for name in asked)
+        self.plan = Plan(migrator, absolute(source.url), targets=targets)
         self.name = own_name(source.folders("runs"))
         """Of the migration's own run."""
         self.own_url = "" if target is None else target.url_of(f"runs/{self.name}")
+
+    def know(self, target: Store, progress: Progress) -> None:
+        """The copy is finished: a seal can name it."""
+        self.plan = replace(self.plan, copy={"uri": _uri(target), "copy": progress.copy_id})
 
     def judge(self) -> Tally:
         """The fates of all objects, and every reason not to begin."""
@@ -241,11 +260,19 @@ class _Migration:
         if self._target is not None:
             tally.report(self._strangers(self._target))
         tally.report(self._half_made())
+        tally.report(self.unreached(tally))
         return tally
+
+    def unreached(self, tally: Tally) -> Iterator[Fault]:
+        """Payload schemas that were asked for, and that no record names."""
+        if self.plan.targets and not tally.reached and not tally.refused:
+            asked = ", ".join(name.decode() for name in self.plan.targets)
+            why = f"no checkpoint carries {asked} or can be brought to it; look which payloadSchema they name"
+            yield Fault("SP617", why, place=Place(self._source.url))
 
     def refuses(self, tally: Tally) -> bool:
         """Whether there is a reason not to begin; a loss that nobody allowed becomes one."""
-        lost = sum(tally.codes[code] for code in _LOSSES)
+        lost = sum(tally.codes[code] for code in LOSSES)
         if lost and not self.plan.migrator.allow_loss:
             message = (
                 f"{lost} records or demands have no place in {self.plan.migrator.to}: nothing was written"
@@ -300,11 +327,13 @@ class _Migration:
         progress.tell(_state(tally, digest, latest, number), "whole", now=True)
         return tally, digest
 
-    def seal(self, target: Store, by: str, clock: Clock) -> Iterator[Sealed]:
+    def seal(self, target: Store, by: str, clock: Clock, kept: Collection[str]) -> Iterator[Sealed]:
         """Ends the authority of each original that has a copy."""
         total = self._count()
         for number, segment in enumerate(self._source.folders("runs"), start=1):
-            found = seal_original(self._source, target, segment, self.plan, by=by, clock=clock)
+            found = seal_original(
+                self._source, target, segment, self.plan, kept=segment in kept, by=by, clock=clock
+            )
             if found is not None:
                 yield found
             self._watch("sealed", number, total)

@@ -19,7 +19,8 @@ MOST_LISTED = 100_000
 """Digests of records without sequence that one origin lists; more of them would not fit into a text that is read."""
 
 _LOGS = ("journal", "recovery")
-_RECORDS = frozenset({"run", "checkpoint", "ledger", "approval", "lease", "evidence", "retract", "recovery"})
+RECORDS = frozenset({"run", "checkpoint", "ledger", "approval", "lease", "evidence", "retract", "recovery"})
+"""Kinds of records that a run has in its logs."""
 
 
 @dataclass(slots=True)
@@ -43,7 +44,7 @@ class Heads:
             data: the object's bytes, or those of its line without the line feed.
             digest: of `data`, where it is at hand (`digest_stored`); else it is made here.
         """
-        if kind not in _RECORDS:
+        if kind not in RECORDS:
             return
         found = digest or digest_stored(data)
         if sequence is None:

@@ -27,7 +27,7 @@ from safepoint.store import AbsentError, ConflictError, Store, UnreachableError
 WORKFLOW = "safepoint-migrate"
 """The workflow of every such run."""
 
-_NAME = re.compile(r"migration-([1-9][0-9]{0,8})")
+_NAME = re.compile(r"migration-([1-9][0-9]*)")
 
 _LEASE_SECONDS = 60
 _PAUSE = 2 * SECOND
@@ -35,6 +35,9 @@ _PAUSE = 2 * SECOND
 
 _BEAT = 15 * SECOND
 """After so many nanoseconds without a record the lease is renewed."""
+
+_PATIENCE = 90 * SECOND
+"""For so many nanoseconds a process waits for another one that is gone: a lease, and twice the skew of clocks."""
 
 _LIMIT = 1_000_000
 _POLICY: Mapping[str, Any] = {
@@ -101,7 +104,8 @@ class Progress(AbstractContextManager["Progress"]):
         self.differs = ""
         """How the migration that began here differs from this one; empty where it does not."""
         if started is not None and begun != self.task:
-            self.differs = f"another migration writes here: {_differences(begun, self.task)}"
+            told = _differences(begun, self.task)
+            self.differs = f"another migration writes here, {told}: ask for the same, or name an empty place"
         checkpoint = self._found.newest_checkpoint if self._found else None
         self.state: Mapping[str, Any] = (checkpoint.value.get("stateSnapshot") if checkpoint else None) or {}
         """What the last checkpoint says."""
@@ -115,6 +119,12 @@ class Progress(AbstractContextManager["Progress"]):
     def completed(self) -> bool:
         """Whether it has written everything."""
         return self._found is not None and self._found.status == "completed"
+
+    @property
+    def copy_id(self) -> str:
+        """What tells this copy from any other at the same place: its first record was written by one process once."""
+        found = _load(self._target, self._name)
+        return "" if found is None else found.records[0].digest
 
     def take(self) -> str:
         """Begin the run, or go on with it; how another migration differs that has begun there just now, else nothing.
@@ -138,17 +148,7 @@ class Progress(AbstractContextManager["Progress"]):
                     clock=self._clock,
                 )
             else:
-                self._run = resume_run(
-                    self._target,
-                    self._name,
-                    holder=holder,
-                    ttl_seconds=_LEASE_SECONDS,
-                    facts=self._death(self._found),
-                    policy=_POLICY,
-                    clock=self._clock,
-                )
-        except ResumeRefused as refused:
-            raise self._refused(refused.decision) from refused
+                self._run = self._resume(self._found, holder)
         except RunExists as exists:
             there = Progress(self._target, self._name, self.task, clock=self._clock)
             if there.differs:
@@ -158,6 +158,30 @@ class Progress(AbstractContextManager["Progress"]):
             raise self._outrun() from stale
         self._told = self._clock()
         return ""
+
+    def _resume(self, found: Run, holder: str) -> RecordedRun:
+        """Goes on with the run; where its last owner is gone, it waits for what that one had begun to recover."""
+        for last in (False, True):
+            death = self._death(found)
+            try:
+                return resume_run(
+                    self._target,
+                    self._name,
+                    holder=holder,
+                    ttl_seconds=_LEASE_SECONDS,
+                    facts=death,
+                    policy=_POLICY,
+                    clock=self._clock,
+                )
+            except ResumeRefused as refused:
+                until = refused.decision.not_before
+                pause = 0 if until is None else until - self._clock()
+                # a clock of somebody's own does not go on while this process sleeps
+                patient = self._clock is time.time_ns and 0 < pause < _PATIENCE
+                if last or death is None or not patient:
+                    raise self._refused(refused.decision) from refused
+                time.sleep(pause / SECOND)
+        raise AssertionError("the second time it is one of the two")
 
     def tell(self, state: Mapping[str, Any], step: str, *, now: bool = False) -> None:
         """Record how far it is, unless that was done a moment ago.
@@ -268,8 +292,30 @@ def _is_alive(process: int) -> bool:
     return True
 
 
+_SAID = {
+    "source": "the source",
+    "to": "--to",
+    "payloads": "--payload",
+    "payloadDigest": "the steps of --payload",
+    "allowLoss": "--allow-loss",
+    "keepGoing": "--keep-going",
+    "tool": "the version of this tool",
+}
+"""What a member of the task is called by whoever gives the command."""
+
+
 def _differences(before: Any, now: Mapping[str, Any]) -> str:
     if not isinstance(before, Mapping):
-        return "nothing says which"
-    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
-    return ", ".join(f"{name} {before.get(name)!r} instead of {now.get(name)!r}" for name in names)
+        return "nothing says how it was asked for"
+    told = [
+        _SAID.get(name, name) + ("" if name == "payloadDigest" else f" ({_word(before.get(name))} there)")
+        for name in {**before, **now}
+        if before.get(name) != now.get(name)
+    ]
+    return f"it differs in {', '.join(told)}"
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return {None: "none", True: "given", False: "not given"}.get(value) or str(value)

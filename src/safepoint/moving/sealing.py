@@ -6,23 +6,23 @@ decided here: how a run is sealed, and what speaks against it (``recorder.sealin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import orjson
-
 from safepoint.core.fault import Fault, Place
 from safepoint.core.ident import decode_segment
-from safepoint.core.timestamp import format_time
+from safepoint.core.timestamp import SECOND, format_time
 from safepoint.moving.fates import Plan
 from safepoint.moving.origin import seal_document
+from safepoint.moving.progress import is_own
+from safepoint.reader import Scan, load_run
 from safepoint.recorder.errors import IllegalRecord, StaleDecision
 from safepoint.recorder.sealing import Seal, Sealing, seal_run
 from safepoint.store import AbsentError, ConflictError, Store
 from safepoint.store.copying import put
-from safepoint.store.layout import origin_key, run_prefix, seal_key
+from safepoint.store.layout import run_prefix, seal_key
 
 _NEEDED = frozenset({Seal.LIVE, Seal.REFUSED, Seal.SEALED_ELSEWHERE})
 """Answers of runs that may go on where they are, although somebody wanted them to go on in the copy."""
@@ -45,29 +45,56 @@ class Sealed:
 
 
 def seal_original(
-    source: Store, target: Store, segment: str, plan: Plan, *, by: str, clock: Callable[[], int]
+    source: Store, target: Store, segment: str, plan: Plan, *, kept: bool, by: str, clock: Callable[[], int]
 ) -> Sealed | None:
-    """Seals the run in ``runs/SEGMENT`` of the source; None where there is no journal that was copied.
+    """Seals the run in ``runs/SEGMENT`` of the source; None where there is no record of it that was copied.
+
+    Args:
+        source: the original's store.
+        target: the copy.
+        segment: the run's folder.
+        plan: what was asked for.
+        kept: whether not all of the run was migrated.
+        by: who answers for it.
+        clock: nanoseconds since the Unix epoch.
 
     Raises:
         StoreError: one of the two cannot be read or written.
     """
     try:
         run_id = decode_segment(segment)
-        origin = orjson.loads(target.get(origin_key(run_id)))
-    except (ValueError, AbsentError):
+    except ValueError:
         return None
-    head = origin["from"].get("journal")
+    original = _loaded(source, run_id)
+    if original is None or original.run is None or is_own(segment):
+        return None
+    if original.run.deleted is not None:
+        return Sealed(run_id, Seal.ENDED.value)
+
+    def unsealed(outcome: str, why: str) -> Sealed:
+        key = run_prefix(run_id).removesuffix("/")
+        fault = Fault("SP616", f"the original is not sealed: {why}", place=Place(source.url_of(key), key))
+        return Sealed(run_id, outcome, fault)
+
+    if kept:
+        return unsealed("unmigrated", "not all of it was migrated, and the copy could not go on")
+    copy = _loaded(target, run_id)
+    if copy is None or copy.run is None or (why := _no_copy(copy, original, plan)):
+        return unsealed("notWhole", why if copy and copy.run else "there is no copy of it")
+    assert copy.run.origin is not None, "else it is no copy"
+    head = copy.run.origin.value["from"].get("journal")
     if head is None:
         return Sealed(run_id, Seal.UNNUMBERED.value)
     after = (head["sequence"], head["digest"])
-
-    def unsealed(outcome: str, why: str) -> Sealed:
-        place = Place(source.url_of(run_prefix(run_id)), run_prefix(run_id))
-        return Sealed(run_id, outcome, Fault("SP616", f"the original is not sealed: {why}", place=place))
-
     seal = partial(
-        seal_run, source, run_id, successor_uri=plan.copy, successor_run_id=run_id, by=by, after=after
+        seal_run,
+        source,
+        run_id,
+        successor_uri=plan.copy["uri"],
+        successor_run_id=run_id,
+        successor_copy=plan.copy["copy"],
+        by=by,
+        after=after,
     )
     try:
         try:
@@ -89,8 +116,38 @@ def seal_original(
     return Sealed(run_id, answer.status.value)
 
 
+def _loaded(store: Store, run_id: str) -> Scan | None:
+    try:
+        return load_run(store, run_id)
+    except AbsentError:
+        return None
+
+
+def _no_copy(copy: Scan, original: Scan, plan: Plan) -> str:
+    """Why what lies in the copy could not go on where the original can; nothing where it is a whole copy."""
+    run = copy.run
+    if run is None or run.deleted is not None:
+        return "its copy was deleted"
+    known = {fault.code for fault in _faults(original)}
+    if new := [fault for fault in _faults(copy) if fault.code not in known]:
+        return f"its copy is damaged: {new[0].code}: {new[0].message}"
+    if run.origin is None or run.origin.value["source"] != plan.source:
+        return "what lies in the copy does not say that it was copied from here"
+    return ""
+
+
+def _faults(scan: Scan) -> Iterator[Fault]:
+    yield from scan.faults
+    if scan.run is not None:
+        yield from scan.run.faults
+        for text in scan.run.unread:
+            yield from text.faults
+
+
 def _why(answer: Sealing) -> str:
     if answer.successor is not None:
         return f"its authority went to {answer.successor['uri']} before"
     why = "; ".join(reason.message for reason in answer.reasons)
-    return why if answer.until is None else f"{why}; try again at {format_time(answer.until)}"
+    # to the whole second behind it: nobody types fractions
+    until = None if answer.until is None else -(-answer.until // SECOND) * SECOND
+    return why if until is None else f"{why}; try again at {format_time(until)}"

@@ -35,6 +35,10 @@ class Tally:
     runs: int = 0
     open_runs: int = 0
     """Runs with a journal that has no end, which could go on in both places."""
+    reached: int = 0
+    """Objects that name a payload schema which is asked for."""
+    kept: list[str] = field(default_factory=list)
+    """Folders of runs of which not all was migrated."""
     faults: list[Fault] = field(default_factory=list)
     """At most `SHOWN` of each code."""
 
@@ -42,6 +46,7 @@ class Tally:
         """One object."""
         self.fates[item.fate] += 1
         self.read += item.size
+        self.reached += item.reached
         if item.key:
             self.written += item.size if item.data is None else len(item.data)
         self.report(item.faults)
@@ -66,6 +71,8 @@ class Tally:
         self.written += other.written
         self.runs += other.runs
         self.open_runs += other.open_runs
+        self.reached += other.reached
+        self.kept += other.kept
 
     def counts(self) -> dict[str, Any]:
         """The numbers, for a progress record and for the report."""
@@ -73,6 +80,8 @@ class Tally:
             "objects": {fate: self.fates[fate] for fate in FATES},
             "runs": self.runs,
             "openRuns": self.open_runs,
+            "reached": self.reached,
+            "kept": self.kept,
             "bytesRead": self.read,
             "bytesWritten": self.written,
             "findings": {code: self.codes[code] for code in sorted(self.codes)},
@@ -88,6 +97,8 @@ class Tally:
             written=counts["bytesWritten"],
             runs=counts["runs"],
             open_runs=counts["openRuns"],
+            reached=counts["reached"],
+            kept=list(counts["kept"]),
         )
 
     @property

@@ -6,7 +6,7 @@ Not decided here: what they are (``folder``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -44,7 +44,7 @@ def judge_run(source: Store, target: Store | None, segment: str, plan: Plan) -> 
     """What would become of one run, and whether what is in the copy's folder is what belongs there."""
     folder = read_run(source, segment, plan)
     done = _judge(source, target, [*_origin(folder), *folder.items], _keys(target, segment))
-    return _as_run(done, folder)
+    return _as_run(done, folder, segment)
 
 
 def judge_loose(source: Store, target: Store | None, plan: Plan) -> Done:
@@ -53,8 +53,10 @@ def judge_loose(source: Store, target: Store | None, plan: Plan) -> Done:
     return _judge(source, target, read_loose(source, plan), present)
 
 
-def _as_run(done: Done, folder: Folder) -> Done:
+def _as_run(done: Done, folder: Folder, segment: str) -> Done:
     done.tally.runs, done.tally.open_runs = 1, int(folder.open)
+    if any(item.fate == "asIs" for item in folder.items):
+        done.tally.kept.append(segment)
     return done
 
 
@@ -80,35 +82,57 @@ def _is_later(key: str) -> bool:
 
 def compare_run(source: Store, target: Store, segment: str, plan: Plan) -> Done:
     """Whether a copy that was finished still holds what it was given; it may have gone on since."""
-    folder = read_run(source, segment, plan, copied=_copied(target, segment))
-    return _as_run(
-        _compare(source, target, [*_origin(folder), *folder.items], _keys(target, segment)), folder
-    )
+    copied = _copied(target, segment)
+    folder = read_run(source, segment, plan, copied=copied)
+    done = Done()
+    for item in folder.items:
+        done.tally.add(item)
+    if copied is not None and folder.head is not None and folder.head > copied:
+        why = (
+            f"the original went on behind record {copied}, up to {folder.head}, which the copy does not hold: copy it "
+            "again, to a new place"
+        )
+        done.tally.report(
+            [Fault("SP615", why, place=Place(source.url_of(f"runs/{segment}"), f"runs/{segment}"))]
+        )
+    else:
+        items = [*_origin(folder), *folder.items]
+        done.tally.report(_changes(source, target, items, _keys(target, segment), together=True))
+    return _as_run(done, folder, segment)
 
 
 def _copied(target: Store, segment: str) -> int | None:
     """Up to which record the copy has the journal of its source."""
     try:
-        head = orjson.loads(target.get(f"runs/{segment}/{ORIGIN}"))["from"].get("journal")
-    except (AbsentError, ValueError):
-        return None
-    return None if head is None else int(head["sequence"])
+        head = orjson.loads(target.get(f"runs/{segment}/{ORIGIN}"))["from"]["journal"]
+        return int(head["sequence"])
+    except (AbsentError, ValueError, LookupError, TypeError):
+        return None  # no origin, or one that is damaged: then all of the source is content
 
 
 def compare_loose(source: Store, target: Store, plan: Plan) -> Done:
     """The same for everything in no run's folder."""
-    return _compare(source, target, read_loose(source, plan), _keys(target, None))
-
-
-def _compare(source: Store, target: Store, items: Iterable[Item], present: set[str]) -> Done:
     done = Done()
-    for item in items:
-        if item.source:
-            done.tally.add(item)
-        if item.key and not (item.key in present and _holds(source, target, item)):
-            why = "the finished copy does not hold what a migration of the source would write here now"
-            done.tally.report([Fault("SP615", why, place=Place(target.url_of(item.key), item.key))])
+    present = _keys(target, None)
+    for item in read_loose(source, plan):
+        done.tally.add(item)
+        done.tally.report(_changes(source, target, [item], present, together=False))
     return done
+
+
+def _changes(
+    source: Store, target: Store, items: Sequence[Item], present: set[str], *, together: bool
+) -> Iterator[Fault]:
+    """What a finished copy should hold and does not; `together`: in one fault."""
+    keys = [i.key for i in items if i.key and not (i.key in present and _holds(source, target, i))]
+    why = "the finished copy does not hold what this migration would write here now"
+    if together and len(keys) > 1:
+        why += f", nor in {len(keys) - 1} more objects of the run"
+    remedy = (
+        "it lost something, the source was changed, or the steps were: compare, or migrate to a new place"
+    )
+    for key in keys[:1] if together else keys:
+        yield Fault("SP615", f"{why}; {remedy}", place=Place(target.url_of(key), key))
 
 
 def write_run(source: Store, target: Store, segment: str, plan: Plan) -> Done:
@@ -128,7 +152,7 @@ def write_run(source: Store, target: Store, segment: str, plan: Plan) -> Done:
             raise _changed(source, item)
     first = [item for item in folder.items if _begins(item.key)]
     others = [item for item in folder.items if not _begins(item.key)]
-    done = _as_run(Done(), folder)
+    done = _as_run(Done(), folder, segment)
     digests: dict[str, str] = {}
     present = _keys(target, segment)
     for batch in (_origin(folder), others, first):
@@ -158,6 +182,12 @@ def write_loose(source: Store, target: Store, plan: Plan) -> Done:
         target.delete(UNFINISHED)
     done.digest = digest_of(digests)
     return done
+
+
+def clear(source: Store, target: Store) -> None:
+    """Removes from a whole copy the mark of an unfinished one, which a process may have left that was overtaken."""
+    if target.exists(UNFINISHED) and not source.exists(UNFINISHED):
+        target.delete(UNFINISHED)
 
 
 def _is_loose(entry: Entry) -> bool:

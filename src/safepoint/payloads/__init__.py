@@ -106,19 +106,31 @@ class _Compiled:
     """Says what is wrong; without the other one also whether anything is."""
 
     def check(self, name: str, member: str, value: Any) -> Iterator[Fault]:
-        if self.is_valid and self.is_valid(value):
+        if self._is_surely_valid(value):
             return
         from safepoint.payloads.messages import faults
 
-        found = {
-            fault for error in self.reference.iter_errors(value) for fault in faults(name, member, error)
-        }
+        found = set[Fault]()
+        try:
+            for error in self.reference.iter_errors(value):
+                found.update(faults(name, member, error))
+        except Exception as error:  # noqa: BLE001 - as over a very large number; no payload passes by it
+            told = f"it cannot be judged: the reference engine fails over it with {type(error).__name__} ({name})"
+            found.add(Fault("SP231", told, pointer.join(member)))
         listed = sorted(found, key=lambda fault: (fault.pointer, fault.message))
         yield from listed[:MOST_FAULTS]
         if more := len(listed[MOST_FAULTS:]):
             yield Fault(
                 "SP231", f"{more} more faults of this payload are not listed ({name})", pointer.join(member)
             )
+
+    def _is_surely_valid(self, value: Any) -> bool:
+        if self.is_valid is None:
+            return False
+        try:
+            return self.is_valid(value)
+        except Exception:  # noqa: BLE001 - what this engine fails over the reference judges
+            return False
 
 
 def _compile(path: str, *, fast: bool) -> _Compiled:
@@ -133,6 +145,9 @@ def _compile(path: str, *, fast: bool) -> _Compiled:
             reference.is_valid(trial)
     except RecursionError as error:
         raise PayloadSchemaError(path, "the schema refers to itself without end") from error
+    except Exception as error:
+        problem = f"the reference engine cannot judge by it: it fails with {type(error).__name__}"
+        raise PayloadSchemaError(path, problem) from error
     return _Compiled(_fast(entry, found) if fast else None, reference)
 
 

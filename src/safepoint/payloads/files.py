@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -180,7 +181,51 @@ def _load(path: str) -> Any:
     except SchemaError as error:
         problem = f"it is no JSON Schema: {error.message[:200]}"
         raise PayloadSchemaError(path, problem, pointer.join(*error.absolute_path)) from error
+    except NO_PATTERN as error:
+        problem = f"the reference engine cannot judge by it: a pattern is too large or too deep ({error})"
+        raise PayloadSchemaError(path, problem) from error
+    require_patterns(path, schema, "")
     return schema
+
+
+def require_patterns(path: str, schema: Any, place: str) -> None:
+    """That the reference engine can look for each pattern, and for all that it joins.
+
+    Raises:
+        PayloadSchemaError: it cannot.
+    """
+    if isinstance(schema, list):
+        for number, item in enumerate(schema):
+            require_patterns(path, item, place + pointer.join(number))
+        return
+    if not isinstance(schema, dict):
+        return
+    for keyword, value in schema.items():
+        here = place + pointer.join(keyword)
+        if keyword in _BY_NAME and isinstance(value, dict):
+            for name, inner in value.items():
+                if keyword == "patternProperties":
+                    _require_pattern(path, name, "it is no regular expression", here + pointer.join(name))
+                require_patterns(path, inner, here + pointer.join(name))
+            if keyword == "patternProperties" and "additionalProperties" in schema:
+                _require_pattern(path, "|".join(value), _NONE_JOINED, here, _JOINED)
+        elif keyword not in _DATA:
+            require_patterns(path, value, here)
+
+
+NO_PATTERN = (re.error, OverflowError, RecursionError)
+"""What Python says of a regular expression that it cannot compile."""
+_NONE_JOINED = (
+    "beside additionalProperties the reference engine joins these patterns with |, which gives none"
+)
+_JOINED = "; write a flag for a group, as (?i:…), and give a group a name of its own"
+
+
+def _require_pattern(path: str, pattern: str, problem: str, place: str, remedy: str = "") -> None:
+    try:
+        re.compile(pattern)
+    except NO_PATTERN as error:
+        raise PayloadSchemaError(path, f"{problem}: {error}{remedy}", place) from error
 
 
 def _dialect(schema: Any) -> str:

@@ -1,7 +1,8 @@
 """Migrations in Python: functions of the project, called only where its user allowed code.
 
-Decided here: how a function is found, and what counts as its result: a strict JSON value, and the same one each time.
-Not decided here: whether code is allowed, and whether the result fits its schema (``migrations``).
+Decided here: how a function is found, what counts as its result: a strict JSON value, and the same one each time; and
+that of an error only its kind and its line are told. Not decided here: whether code is allowed, and whether the result
+fits its schema (``migrations``).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import importlib
 import math
 import re
 import sys
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,6 +36,8 @@ class Function:
     name: str
     """``module:function``."""
     _call: Callable[[str, Any], Any]
+    _folder: Path
+    """Of the project."""
 
     @classmethod
     def load(cls, name: str, folder: str, origin: str) -> Self:
@@ -67,7 +71,7 @@ class Function:
         if not callable(call):
             problem = f"{module_name} ({getattr(module, '__file__', None)}) has no function {function}"
             raise PayloadMigrationError(f"{origin}.function: {problem}")
-        return cls(name, call)
+        return cls(name, call, Path(place))
 
     def apply(self, member: str, value: Any) -> Any:
         """What the function makes of `value`, a strict JSON value, which stays as it is.
@@ -89,10 +93,20 @@ class Function:
             result = self._call(member, value)
         except (Exception, SystemExit) as error:
             # Its words may hold what was saved.
-            raise StepFailedError(f"{self.name} raised {type(error).__name__}") from error
+            raise StepFailedError(f"{self.name} raised {type(error).__name__}{self._place(error)}") from error
         if problem := no_json(result):
             raise StepFailedError(f"{self.name} returned {problem}")
         return orjson.dumps(result, option=orjson.OPT_SORT_KEYS)
+
+    def _place(self, error: BaseException) -> str:
+        """The last line of the project's own code that an error came through."""
+        # the first frame is this module's
+        frames = list(traceback.walk_tb(error.__traceback__))[1:]
+        for frame, line in reversed(frames):
+            path = Path(frame.f_code.co_filename)
+            if path.is_relative_to(self._folder) and "site-packages" not in path.parts:
+                return f" at line {line} of {path.relative_to(self._folder).as_posix()}"
+        return ""
 
 
 def no_json(value: Any) -> str | None:

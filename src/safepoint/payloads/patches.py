@@ -1,7 +1,8 @@
 """JSON Patches (RFC 6902): read and looked through before the first record, and applied to payloads.
 
 Decided here: that a patch which can never be applied is known at once, with its place in its file, and that of one that
-fails in the end nothing is told but which operation it was. Not decided here: what the operations do (``jsonpatch``).
+fails in the end nothing is told but which operation it was and which of its places is not there. Not decided here: what
+the operations do (``jsonpatch``).
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class Patch:
     path: str
     digest: str
     """Of the file's bytes."""
-    _operations: tuple[tuple[str, JsonPatch], ...]
-    """Each as a patch of its own, with words for it: an error then says which one it was."""
+    _operations: tuple[tuple[Mapping[str, Any], JsonPatch], ...]
+    """Each as it is written, and as a patch of its own: an error then says which one it was."""
 
     @classmethod
     def load(cls, path: str) -> Self:
@@ -62,11 +63,7 @@ class Patch:
             raise _broken(path, "it is no JSON Patch (RFC 6902): expected an array of operations")
         for number, operation in enumerate(patch):
             _check(path, number, operation)
-        named = (
-            (f"operation {number} ({each['op']} {_shown(each['path'])})", JsonPatch([each]))
-            for number, each in enumerate(patch, 1)
-        )
-        return cls(path, digest_bytes(data), tuple(named))
+        return cls(path, digest_bytes(data), tuple((each, JsonPatch([each])) for each in patch))
 
     def apply(self, value: Any) -> Any:
         """What becomes of `value`, a strict JSON value; it stays as it is.
@@ -74,20 +71,56 @@ class Patch:
         Raises:
             StepFailedError: an operation cannot be applied.
         """
-        from jsonpatch import JsonPatchException, JsonPatchTestFailed, JsonPointerException
+        from jsonpatch import JsonPatchException, JsonPointerException
 
         found = orjson.loads(orjson.dumps(value))
-        for words, operation in self._operations:
+        for number, (plain, operation) in enumerate(self._operations):
             # The library's own words hold values of the payload.
             try:
                 found = operation.apply(found, in_place=True)
-            except JsonPatchTestFailed as error:
-                raise StepFailedError(
-                    f"{words} of {self.path} found another value than it expects"
-                ) from error
             except (JsonPatchException, JsonPointerException, LookupError, TypeError, ValueError) as error:
-                raise StepFailedError(f"{words} of {self.path} does not fit what is there") from error
+                words = f"operation {number + 1} ({_words(plain)}) of {self.path}"
+                raise StepFailedError(f"{words} {_why(plain, self._before(number, value))}") from error
         return found
+
+    def _before(self, number: int, value: Any) -> Any:
+        """What `value` was before one of the operations, which may have left it half changed."""
+        found = orjson.loads(orjson.dumps(value))
+        for _, operation in self._operations[:number]:
+            found = operation.apply(found, in_place=True)
+        return found
+
+
+def _words(operation: Mapping[str, Any]) -> str:
+    name, path = operation["op"], _shown(operation["path"])
+    return f"{name} {_shown(operation['from'])} to {path}" if "from" in _NEEDS[name] else f"{name} {path}"
+
+
+def _why(operation: Mapping[str, Any], value: Any) -> str:
+    """Why the operation fails on `value`, of which only places are told that the patch itself names."""
+    name, path = operation["op"], operation["path"]
+    needed = operation["from"] if "from" in _NEEDS[name] else path
+    if name != "add" and not _is_there(value, needed):
+        return f"does not fit: nothing lies at {_shown(needed)}"
+    if name == "test":
+        return f"does not fit: another value than it expects lies at {_shown(path)}"
+    folder, _, last = path.rpartition("/")
+    if not _is_there(value, folder):
+        return f"does not fit: nothing lies at {_shown(folder)}, where it would put {_shown(last)}"
+    holder = pointer.resolve(value, folder)
+    if isinstance(holder, list):
+        return f"does not fit: the array at {_shown(folder)} has no place {_shown(last)}"
+    if not isinstance(holder, dict):
+        return f"does not fit: what lies at {_shown(folder)} is neither an object nor an array"
+    return "does not fit what is there"
+
+
+def _is_there(value: Any, place: str) -> bool:
+    try:
+        pointer.resolve(value, place)
+    except KeyError:
+        return False
+    return True
 
 
 def _check(path: str, number: int, operation: Any) -> None:

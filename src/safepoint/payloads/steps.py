@@ -54,21 +54,24 @@ def check_steps(steps: Iterable[PayloadStep], known: Collection[str]) -> None:
         if (step.patch is None) == (step.function is None):
             found = "neither is there" if step.patch is None else "both are there"
             problem = f"expected either patch or function, {found}; a step is one of them"
-            raise PayloadMigrationError(f"{step.origin}: {problem}")
+            raise _wrong(step, "", problem)
         if step.function is not None and not FUNCTION_NAME.fullmatch(step.function):
             problem = "expected a function such as my_package.migrations:four_to_five"
-            raise PayloadMigrationError(f"{step.origin}.function: {problem}, found {step.function!r}")
+            raise _wrong(step, ".function", f"{problem}, found {step.function!r}")
         if step.source == step.target:
-            raise PayloadMigrationError(
-                f"{step.origin}.to: it is the same as from; a step leads somewhere else"
-            )
+            raise _wrong(step, ".to", "it is the same as from; a step leads somewhere else")
         if step.target not in known:
             problem = f"{step.target} has no schema, so its results could not be checked; add it to [payload-schemas]"
-            raise PayloadMigrationError(f"{step.origin}.to: {problem}{_did_you_mean(step.target, known)}")
+            raise _wrong(step, ".to", f"{problem}{_did_you_mean(step.target, known)}")
         other = ways.setdefault(step.ends, step)
         if other is not step:
-            problem = f"{other.origin} leads from {step.way} already; keep one of them"
+            problem = f"{other.origin} leads from {step.way} already; keep one of them (the first is 0)"
             raise PayloadMigrationError(f"{step.origin}: {problem}")
+
+
+def _wrong(step: PayloadStep, key: str, problem: str) -> PayloadMigrationError:
+    # its ends, too: where it stands is counted from 0, and not everybody counts so
+    return PayloadMigrationError(f"{step.origin}{key}: the step from {step.way}: {problem}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ copied (``moving``), and whether an owner may live (``guard``).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -80,6 +80,7 @@ def seal_run(
     *,
     successor_uri: str,
     successor_run_id: str,
+    successor_copy: str | None = None,
     by: str,
     after: tuple[int, str],
     facts: FactsGiven | None = None,
@@ -99,6 +100,7 @@ def seal_run(
         run_id: the run.
         successor_uri: URL of the store that holds the copy, as an RFC 3986 reference.
         successor_run_id: the run's id there.
+        successor_copy: a digest that tells that copy from any other one at the same place, wherever it is moved to.
         by: who seals it; another call by the same one goes on with what this one left.
         after: sequence and digest of the journal's head that the copy was made from.
         facts: a facts document, or its path or URL: may prove that the run's owner is dead.
@@ -120,7 +122,10 @@ def seal_run(
     seen = look(store, run_id, facts=facts, policy=policy, clock=clock)
     if successor_run_id == run_id and overlap(successor_uri, seen.store.url):
         raise ValueError(f"run {run_id}: {successor_uri} is where it lies itself, and no copy of it")
-    answer = _answered(seen, after, successor_uri, successor_run_id, by)
+    successor = {"uri": successor_uri, "runId": successor_run_id, "sequence": after[0]}
+    if successor_copy is not None:
+        successor["copy"] = successor_copy
+    answer = _answered(seen, after, successor, by)
     if answer is not None:
         return answer
     journal = Answers(seen, nonce=nonce, clock=clock, rehearsed=dry_run)
@@ -130,7 +135,7 @@ def seal_run(
         "status": "sealed",
         "by": by,
         **({} if reason is None else {"reason": reason}),
-        "successor": {"uri": successor_uri, "runId": successor_run_id, "sequence": after[0]},
+        "successor": successor,
     }
     _require_clean(seen.run, journal, lease, end)
     with journal.telling():
@@ -142,36 +147,22 @@ def seal_run(
     return Sealing(Seal.SEALED, record, after, written=tuple(journal.written))
 
 
-def content_end(
-    records: Iterable[Mapping[str, Any]], *, successor_uri: str, successor_run_id: str
-) -> int | None:
-    """Up to which record a journal is content that was copied, where it was sealed for this very copy; else None.
-
-    What lies behind that record only sealed it, and belongs into no copy.
+def is_seal_for(value: Mapping[str, Any], successor: Mapping[str, Any]) -> bool:
+    """Whether a record seals its run for this very copy.
 
     Args:
-        records: the journal's values in its order, or the last ones of them, the record that seals it included.
-        successor_uri: as it was given to `seal_run`.
-        successor_run_id: the same.
+        value: the record.
+        successor: ``uri``, ``runId`` and, where it is known, ``copy``, which then decides: a copy may be moved, and
+            another one may come to lie in its place.
     """
-    before: Mapping[str, Any] = {}
-    for value in records:
-        if value.get("recordType") == "run" and value.get("status") == "sealed":
-            successor = value.get("successor") or {}
-            if (successor.get("uri"), successor.get("runId")) != (successor_uri, successor_run_id):
-                return None
-            said, number = successor.get("sequence"), int(value["sequence"])
-            if type(said) is int and 0 < said < number:
-                return said
-            # sealed by another tool, which does not say: all but the seal and its claim
-            return number - (
-                2 if is_claim_to_seal(before) and before.get("leaseEpoch") == value["leaseEpoch"] else 1
-            )
-        before = value
-    return None
+    if value.get("recordType") != "run" or value.get("status") != "sealed":
+        return False
+    named = value.get("successor") or {}
+    told = ("runId", "copy") if successor.get("copy") is not None else ("runId", "uri")
+    return all(named.get(name) == successor[name] for name in told)
 
 
-def _answered(seen: Look, after: tuple[int, str], uri: str, run_id: str, by: str) -> Sealing | None:
+def _answered(seen: Look, after: tuple[int, str], successor: Mapping[str, Any], by: str) -> Sealing | None:
     """What is to be said without writing anything; None where the run may be sealed.
 
     Raises:
@@ -186,11 +177,11 @@ def _answered(seen: Look, after: tuple[int, str], uri: str, run_id: str, by: str
     if unsound:
         return Sealing(Seal.REFUSED, reasons=unsound)
     if run.status == "sealed" and run.ended_by is not None:
-        successor = run.ended_by.value["successor"]
-        if (successor["uri"], successor["runId"]) != (uri, run_id):
-            return Sealing(Seal.SEALED_ELSEWHERE, successor=dict(successor))
-        end = content_end((r.value for r in run.records), successor_uri=uri, successor_run_id=run_id)
-        _require_copied(run, after, end)
+        if not is_seal_for(run.ended_by.value, successor):
+            return Sealing(Seal.SEALED_ELSEWHERE, successor=dict(run.ended_by.value["successor"]))
+        last = run.ended_by.sequence or 0
+        before = [record for record in run.records if (record.sequence or 0) < last]
+        _require_copied(run, after, _content_end(before, after[0], None))
         return Sealing(Seal.ALREADY_SEALED, (run.ended_by.sequence or 0, run.ended_by.digest), after)
     _require_copied(run, after, _content_end(run.records, after[0], by))
     if run.status in _OVER and not seen.case.open_effects:
@@ -228,15 +219,15 @@ def _require_copied(run: Run, after: tuple[int, str], end: int | None) -> None:
     raise StaleDecision(f"run {run.run_id} cannot be sealed: {why}; copy it again, to a new place")
 
 
-def _content_end(records: Sequence[Record], after: int, by: str) -> int:
+def _content_end(records: Sequence[Record], after: int, by: str | None) -> int:
     """Where the content ends: at `after`, if nothing follows but claims that calls which were killed have left.
 
-    Only claims for resolution by the same holder: nothing was done under them, and a seal may still come.
+    Only claims for resolution by the same holder (None: by whomever): nothing was done under them, and a seal may come.
     """
     behind = [record.value for record in records if (record.sequence or 0) > after]
-    if all(is_claim_to_seal(value) and value.get("holder") == by for value in behind):
+    if all(is_claim_to_seal(value) and by in {None, value.get("holder")} for value in behind):
         return after
-    return records[-1].sequence or 0
+    return (records[-1].sequence or 0) if records else 0
 
 
 def is_claim_to_seal(value: Mapping[str, Any]) -> bool:

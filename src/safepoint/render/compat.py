@@ -1,7 +1,8 @@
 """What became of two payload schemas: as text, and as the JSON that programs read.
 
-Decided here: that each difference says what changed, where in both schemas, where in a payload, and what to do; and the
-members of the JSON outputs, which are stable as those of ``findings``.
+Decided here: that each difference says what changed, where in both schemas, where in a payload, and what to do; that
+nobody is told to write a migration who has one; and the members of the JSON outputs, which are stable as those of
+``findings``.
 
 ``--format json`` is one document::
 
@@ -14,12 +15,15 @@ one was found, ``example``: a payload made up from the schemas that the old one 
 SUMMARY
     ``verdict`` (compatible, incompatible, cannotTell), ``old``, ``new``, ``storedOnly``, ``stored`` (null: no store
     was given; else ``tried``, ``accepted``, ``refused`` payloads, ``unread`` texts, ``checkpoints``, ``runs``),
-    ``findings`` (by severity), ``codes`` (by code), ``hidden`` and ``settings`` as in ``findings``.
+    ``findings`` (by severity), ``codes`` (by code), ``hidden`` and ``settings`` as in ``findings``, and ``way`` (null:
+    the settings have no steps between the two; else ``from`` and ``to``, names of payload schemas, ``code``, whether a
+    step is a function, and ``command``, which tries the steps on what is stored).
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
@@ -57,6 +61,9 @@ TODO: Mapping[str, str] = {
 }
 """What to do about each code, in a line."""
 
+_HAS_A_WAY = "migrate what is stored before you deploy: the settings have the steps"
+"""Instead of those that speak of a migration."""
+
 
 class Place(Protocol):
     """A place in a schema."""
@@ -93,17 +100,40 @@ Details = Callable[[Finding], Detail | None]
 def compat_text(checked: Iterable[Checked], context: Context, details: Details) -> Iterator[str]:
     """A paragraph for each finding, and the verdict."""
     limit, screen = Limit(context), context.screen
+    has_way = context.summary().get("way") is not None
+    shown: Counter[str] = Counter()
     for found in checked:
         for finding in limit(found.findings):
-            yield "".join(f"{line}\n" for line in _paragraph(finding, details(finding), context))
+            shown[finding.code] += 1
+            lines = _paragraph(finding, details(finding), context, has_way=has_way)
+            yield "".join(f"{line}\n" for line in lines)
     summary = limit.summary()
+    for code, number in summary["codes"].items():
+        if more := number - shown[code]:
+            yield f"and {more:,} more {code} {context.name(code)}: --limit 0 shows all\n"
     if summary["codes"] and not context.quiet:
         worst = next(iter(summary["codes"]))
         yield f"what a code means and how to fix it: safepoint explain {worst}\n"
     yield f"{verdict_text(summary, screen)}\n"
+    if not context.quiet:
+        yield from (f"{line}\n" for line in way_text(summary, screen))
 
 
-def _paragraph(finding: Finding, detail: Detail | None, context: Context) -> Iterator[str]:
+def way_text(summary: Mapping[str, Any], screen: Screen) -> Iterator[str]:
+    """Which way on the settings have, where the schema alone gives none."""
+    way = summary["way"]
+    if way is None or summary["verdict"] == "compatible":
+        return
+    said = f"{plain(summary['settings'])} has a way from {way['from']} to {way['to']}"
+    if screen.width is None:
+        yield f"{said}; whether it takes all that is stored: {way['command']}"
+    else:
+        # a command is to be copied, so that it is never wrapped
+        yield from screen.prose(f"{said}; whether it takes all that is stored:", rest="  ")
+        yield f"  {way['command']}"
+
+
+def _paragraph(finding: Finding, detail: Detail | None, context: Context, *, has_way: bool) -> Iterator[str]:
     screen = context.screen
     if screen.width is None:
         yield finding_text(finding, context.name(finding.code), screen)
@@ -116,7 +146,7 @@ def _paragraph(finding: Finding, detail: Detail | None, context: Context) -> Ite
             place = f"{plain(finding.url)}:{finding.line}:{finding.column}"
             pointer = f" at {plain(finding.pointer)}" if finding.pointer else ""
             yield f"  {screen.paint(f'--> {place}{pointer}', 'dim')}"
-    for label, text in _lines(finding, detail):
+    for label, text in _lines(finding, detail, has_way=has_way):
         # places and examples are to be copied, so that they are never wrapped
         lines = screen.prose(text, f"  {label:<9}") if label == "do:" else [f"  {label:<9}{text}"]
         yield from (
@@ -128,7 +158,7 @@ def _paragraph(finding: Finding, detail: Detail | None, context: Context) -> Ite
 _NOUNS = {"error": "error", "warning": "warning", "info": "note"}
 
 
-def _lines(finding: Finding, detail: Detail | None) -> Iterator[tuple[str, str]]:
+def _lines(finding: Finding, detail: Detail | None, *, has_way: bool) -> Iterator[tuple[str, str]]:
     if detail is not None:
         yield "payload:", plain(detail.payload) or "the whole payload"
         if detail.old is not None:
@@ -137,7 +167,8 @@ def _lines(finding: Finding, detail: Detail | None) -> Iterator[tuple[str, str]]
             text = json.dumps(example)
             yield "example:", text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
     if finding.code in TODO:
-        yield "do:", TODO[finding.code]
+        todo = TODO[finding.code]
+        yield "do:", _HAS_A_WAY if has_way and "migrat" in todo else todo
 
 
 def verdict_text(summary: Mapping[str, Any], screen: Screen) -> str:

@@ -253,8 +253,9 @@ def _open_needs(document: Mapping[str, Any], asked: Asked) -> Iterator[Mapping[s
     idle = facts_are_idle(document, asked.facts)
     fleet_alone = asked.facts is None and any(_is_fact(need, "fleet") for need in needs)
     for need in needs:
-        # facts would not be looked at yet; and where nothing but the fleet was told, there are no others to renew
-        if (idle and need["kind"] in {"fact", "owner", "probe"}) or (
+        # facts would not be looked at yet, nor is a seal for a copy that is broken; and where nothing but the fleet
+        # was told, there are no others to renew
+        if (idle and (need["kind"] in {"fact", "owner", "probe"} or _is_seal(need))) or (
             fleet_alone and _is_fact(need, "observedAt")
         ):
             continue
@@ -263,6 +264,11 @@ def _open_needs(document: Mapping[str, Any], asked: Asked) -> Iterator[Mapping[s
 
 def _is_fact(need: Mapping[str, Any], subject: str) -> bool:
     return bool(need["kind"] == "fact" and need["subject"] == subject)
+
+
+def _is_seal(need: Mapping[str, Any]) -> bool:
+    """Whether it is the seal of a copy's original that is asked for; no id has a space."""
+    return bool(need["kind"] == "human" and need["subject"] == "the original")
 
 
 def _how(
@@ -290,6 +296,8 @@ def _how(
         yield from remedies.resolution(document, str(need["subject"]), asked, printed)
     if need["kind"] == "approval":
         yield from remedies.approval(document, str(need["subject"]), asked)
+    if _is_seal(need):
+        yield from remedies.seal(asked)
 
 
 def _other_waits(document: Mapping[str, Any]) -> Iterator[str]:

@@ -7,7 +7,7 @@ Not decided here: how it looks (``show``), and what follows from it (``guard``).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from safepoint.core.finding import Finding
@@ -65,7 +65,7 @@ def history(
         },
         "cancelRequestedAt": run.cancel_requested.value["createdAt"] if run.cancel_requested else None,
         "newestCheckpointId": run.newest_checkpoint.value["checkpointId"] if run.newest_checkpoint else None,
-        "timeline": [_event(record, values=values) for record in run.records],
+        "timeline": _timeline(run.records, values=values),
         "actions": [_action(action) for action in run.actions.values()],
         "artifacts": _artifacts(run),
         "pendingApprovals": [
@@ -104,14 +104,25 @@ def _artifacts(run: Run) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _event(record: Record, *, values: bool) -> dict[str, Any]:
+def _timeline(records: Sequence[Record], *, values: bool) -> list[dict[str, Any]]:
+    """The records in words; what a claim was for, the next record of its epoch may say."""
+    events: list[dict[str, Any]] = []
+    following: dict[int | None, Record] = {}
+    for record in reversed(records):
+        epoch = record.value.get("leaseEpoch")
+        events.append(_event(record, following.get(epoch), values=values))
+        following[epoch] = record
+    return events[::-1]
+
+
+def _event(record: Record, following: Record | None, *, values: bool) -> dict[str, Any]:
     value = record.value
     event = {
         "sequence": record.sequence,
         "createdAt": value.get("createdAt"),
         "kind": record.kind,
         "leaseEpoch": value.get("leaseEpoch"),
-        "text": _WORDS[record.kind](value),
+        "text": _lease_words(value, following) if record.kind == "lease" else _WORDS[record.kind](value),
         "key": record.place.key,
         "line": record.place.line,
     }
@@ -198,14 +209,20 @@ def _approval_words(value: Mapping[str, Any]) -> str:
     return f"approval {value['approvalId']}{subject}: {value['event']}{by}{until}"
 
 
-def _lease_words(value: Mapping[str, Any]) -> str:
+def _lease_words(value: Mapping[str, Any], following: Record | None) -> str:
     if value["event"] == "released":
         return "lease released"
     fork = f", forked from {value['forkFrom']['checkpointId']}" if value.get("forkFrom") else ""
     purpose = {"recovery": ", to recover the run", "resolution": ", to settle open effects"}.get(
         value["purpose"], ""
     )
+    if value["purpose"] == "resolution" and following and following.kind == "run":
+        purpose = _ENDS.get(following.value["status"], purpose)
     return f"lease claimed by {value.get('holder') or '?'} for {value.get('ttlSeconds')} s{purpose}{fork}"
+
+
+_ENDS: Mapping[str, str] = {"sealed": ", to seal the run", "cancelled": ", to end the run"}
+"""Ends of a run that a human's claim was for, and not an effect."""
 
 
 def _evidence_words(value: Mapping[str, Any]) -> str:
@@ -223,7 +240,6 @@ _WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "checkpoint": _checkpoint_words,
     "ledger": _ledger_words,
     "approval": _approval_words,
-    "lease": _lease_words,
     "evidence": _evidence_words,
     "retract": _retract_words,
 }

@@ -16,7 +16,7 @@ from safepoint.render.findings import finding_text
 from safepoint.render.report import RANKS
 from safepoint.render.terminal import Screen, count
 
-SHOWN = 100
+SHOWN = 20
 """Findings of one code that text shows; all are counted."""
 
 _LOSSES = frozenset({"SP601", "SP605"})
@@ -32,6 +32,8 @@ _SEALED = {
     "live": "that may be at work",
     "stale": "that went on after they were copied",
     "refused": "that must not be sealed",
+    "unmigrated": "of which not all was migrated",
+    "notWhole": "without a whole copy",
 }
 """What became of originals, in the order in which it is told."""
 
@@ -41,7 +43,8 @@ def findings_lines(
 ) -> Iterator[str]:
     """The lines of the findings, what one record has no place for in one of them."""
     seen: Counter[str] = Counter()
-    for finding in _together(findings):
+    # the gravest last, beside the summary
+    for finding in sorted(_together(findings), key=lambda found: RANKS[found.severity]):
         seen[finding.code] += 1
         if seen[finding.code] <= SHOWN:
             yield finding_text(finding, name_of(finding.code), screen)
@@ -94,7 +97,8 @@ def store_summary(
     """
     outcome = summary["outcome"]
     lines = _head(summary, screen, looking=looking)
-    if outcome in {"planned", "done"} and summary["objects"]:
+    changes = summary["migrated"] + summary["dropped"] + summary["asIs"]
+    if outcome in {"planned", "done"} and summary["objects"] and (changes or outcome == "done"):
         end = "to write" if outcome == "planned" else "in the copy"
         lines.append(f"{summary['bytesRead']:,} bytes read, {summary['bytesWritten']:,} {end}")
     if summary["sealed"]:
@@ -132,10 +136,12 @@ def _head(summary: Mapping[str, Any], screen: Screen, *, looking: bool) -> list[
         rest = f"{refused:,} of {of} cannot be migrated" if refused else ""
     elif outcome == "nothingToDo":
         newly = bool(summary["sealed"].get("sealed"))
-        head = "the originals are sealed" if newly else "nothing to do"
-        head, rest = ", but ".join([head, *but]), f"the copy is whole, {of}"
+        head = "the originals are sealed" if newly and not unsealed else "the copy is whole already"
+        head = f"{head}, but {' and '.join(but)}" if but else head
+        rest = of if summary["objects"] else ""
     elif outcome == "done":
-        head, rest = ", but ".join(["done", " and ".join(but)] if but else ["done"]), _fates(summary, of)
+        done = "done, after an interruption" if summary["resumed"] else "done"
+        head, rest = f"{done}, but {' and '.join(but)}" if but else done, _fates(summary, of)
     elif not summary["migrated"] + summary["dropped"] + summary["asIs"]:
         head, rest = "nothing would change", _fates(summary, of)
     else:

@@ -108,13 +108,19 @@ def _copied(run: Run) -> dict[str, Any]:
 
 
 def copied_text(run: Mapping[str, Any]) -> str:
-    """Where a run was copied from, in words; empty where it is no copy."""
+    """Where a run was copied from, in words, and whether it waits for a seal; empty where it is no copy."""
     copied = run.get("copiedFrom")
     if not copied:
         return ""
-    return (
-        f"copied from {plain(copied['source'])}, original {'sealed' if copied['sealedBy'] else 'not sealed'}"
-    )
+    said = f"copied from {plain(copied['source'])}"
+    if copied["sealedBy"]:
+        return f"{said}, original sealed"
+    over = run["state"] in _CLOSED and not run["counts"]["openActions"]
+    return f"{said}; ended, no seal needed" if over else f"{said}, original not sealed"
+
+
+_CLOSED = frozenset({"completed", "cancelled", "sealed", "deleted"})
+"""States in which nobody goes on with a run that left nothing open."""
 
 
 def runs_text(

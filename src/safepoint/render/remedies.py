@@ -108,15 +108,20 @@ def _give_up(document: Mapping[str, Any], action: str, asked: Asked) -> Iterator
         yield f"  {asked.resolve(document['runId'], action, 'cancelled')}"
 
 
+def seal(asked: Asked) -> Iterator[str]:
+    """How a copy is given the authority of its original."""
+    words = (_source(asked), "--output", asked.store, "--seal", "--by", YOU, *asked.storage_words)
+    yield f"  {' '.join(['safepoint', 'migrate', *map(quote, words)])}"
+
+
 # what else a reason leaves to do
 
 
 def ways(document: Mapping[str, Any], asked: Asked) -> Iterator[list[str]]:
-    """Steps for the reasons that hand the run over, and for those that no fact alone answers; each once."""
+    """Steps for the reasons that hand the run over; each once."""
     said: set[tuple[str, ...]] = set()
     for reason in document["reasons"]:
-        handed = document["verdict"] == reason["verdict"] == "hand_over"
-        if not handed and reason["code"] not in _ALWAYS:
+        if not document["verdict"] == reason["verdict"] == "hand_over":
             continue
         way = _WAYS.get(reason["code"]) or (_mend if reason["layer"] == "integrity" else None)
         step = list(way(document, reason, asked)) if way else []
@@ -273,14 +278,6 @@ def _other_seal(document: Mapping[str, Any], _reason: Reason, asked: Asked) -> I
     yield f"  {_migration(asked, '--seal', '--by', YOU, output=f'{FILL_IN}: a new place')}"
 
 
-def _seal_original(document: Mapping[str, Any], _reason: Reason, asked: Asked) -> Iterator[str]:
-    if any(reason["code"] in {"SP330", "SP331"} for reason in document["reasons"]):
-        return  # no seal can be for what is there
-    yield "Seal the original, if its worker is gone; this copy then has the authority:"
-    words = (_source(asked), "--output", asked.store, "--seal", "--by", YOU, *asked.storage_words)
-    yield f"  {' '.join(['safepoint', 'migrate', *map(quote, words)])}"
-
-
 def _migration(asked: Asked, *more: str, output: str | None = None) -> str:
     """The command that makes a copy; which version and which payloads it wrote, only its caller knows."""
     words = (_source(asked), "--to", "v3", "--output", output or asked.store, *more, *asked.storage_words)
@@ -327,7 +324,6 @@ _WAYS: Mapping[str, Callable[[Mapping[str, Any], Reason, Asked], Iterator[str]]]
     "SP718": _name_checkpoint,
     "SP724": _as_nobody,
     "SP725": _open_otherwise,
-    "SP726": _seal_original,
     "SP730": _other_checkpoint,
     "SP733": _new_payloads,
     "SP734": _other_checkpoint,
@@ -343,9 +339,6 @@ _WAYS: Mapping[str, Callable[[Mapping[str, Any], Reason, Asked], Iterator[str]]]
     "SP791": _other_checkpoint,
 }
 """Codes to what a human does about them, besides answering for what is missing."""
-
-_ALWAYS = frozenset({"SP726"})
-"""Codes of which that is said whatever the verdict is."""
 
 
 def alone(document: Mapping[str, Any]) -> str:

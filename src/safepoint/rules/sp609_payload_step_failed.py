@@ -2,10 +2,11 @@
 
 Why: an operation of the JSON Patch does not fit what is there, or one of its tests found another value; or the Python
 function raised an error, returned something that is no JSON, or returned something else when it was called again.
-What the error said is not shown, because it may hold what was saved.
+The operation is named with its places, and the error with its line; what the error said is not shown, because it may
+hold what was saved.
 
-Fix: look at the record with --show-values, and at the step. Old payloads often lack a member that newer ones have: a
-function can ask whether it is there, a JSON Patch cannot.
+Fix: look at what was saved with safepoint show STORE --run RUN --show-values, and at the step. Old payloads often lack
+a member that newer ones have: a function can ask whether it is there, a JSON Patch cannot.
 """
 
 NAME = "payload-step-failed"

@@ -4,8 +4,9 @@ Why: A copy of a journal is a second authority over the same run: a worker could
 at the copy, and both would do what comes next. A lapsed lease proves nothing here, because the original may have been
 claimed again where this store cannot see it.
 
-Fix: Seal the original with the migration that made the copy: `safepoint migrate SOURCE TARGET --seal`. Where the
-original is gone, give facts that prove that its owner is dead, and make sure that nobody can claim it any more.
+Fix: Seal the original with the migration that made the copy: `safepoint migrate SOURCE --output COPY --seal --by WHO`.
+Where it cannot be sealed, give facts that prove its owner dead, and make sure that nobody can claim it any more: by the
+same facts the original may go on as well, and the decision names in `notChecked` that it rests on them.
 """
 
 NAME = "original-not-sealed"

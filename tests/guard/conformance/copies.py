@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from copied import origin, seal
 from journals import Journal
-from questions import PAY, facts, request, started
+from questions import PAY, dead, facts, request, started
 
 from conformance.case import DEAD, LATER, Case
 
@@ -90,7 +90,7 @@ def authority() -> Iterator[Case]:
     )
     yield Case(
         "copy-owner-dead",
-        "The same copy, and its original's worker is proven dead.",
+        "The same copy, and its original's worker is proven dead; the decision says that it rests on that alone.",
         started(),
         "resume",
         ["SP799"],
@@ -114,6 +114,15 @@ def authority() -> Iterator[Case]:
         ["SP726"],
         files=origin(started().claim(100, purpose="recovery")),
         now=400,
+    )
+    yield Case(
+        "copy-claimed-since-owner-dead",
+        "Whoever claimed the copy is proven dead: the original was settled before that, and is not named again.",
+        started().claim(100, purpose="recovery"),
+        "resume",
+        ["SP799"],
+        files=origin(started()),
+        facts=facts(199, owners=[dead(2, 110)]),
     )
     paid = started().ledger(3, "attempting", declares=PAY).ledger(4, "committed")
     yield Case(

@@ -122,17 +122,25 @@ def _copied(case: Case, origin: Record, opinion: Opinion) -> None:
     """A copy takes no authority from its original: that is given to it by a seal, or left by somebody proven dead.
 
     A lapsed lease is no proof here, since the original may have been claimed again where this store cannot see it.
+    A death is one, but the same facts would let the original go on as well: the decision says that it rests on them.
     """
     run, owner = case.run, case.run.ownership
     copied = origin.value["heads"].get("journal")
-    if copied is None or run.seal is not None or case.owner_death is not None:
+    if copied is None or run.seal is not None:
         return  # without numbers nobody can claim the copy
     if owner is not None and (owner.lease.sequence or 0) > copied["sequence"]:
         return  # it was claimed here, so that this was settled
+    source = origin.value["source"]
+    if case.owner_death is not None:
+        opinion.unchecked.append(
+            f"original: that nobody goes on with it in {source} rests on the facts alone, until it is sealed "
+            "(safepoint migrate SOURCE --output COPY --seal --by WHO)"
+        )
+        return
     opinion.say(
         "SP726",
         "reconcile",
-        f"this is a copy from {origin.value['source']}, and nothing says that the original was sealed: it may be "
+        f"this is a copy from {source}, and nothing says that the original was sealed: it may be "
         "claimed there, and go on twice",
         evidence=origin,
         pointer="/source",
@@ -140,13 +148,14 @@ def _copied(case: Case, origin: Record, opinion: Opinion) -> None:
     )
     opinion.need(
         "human",
-        run.run_id,
-        "have the original sealed by the migration that made this copy: the same command again, with --seal",
+        "the original",
+        "seal it, once its worker is gone, by the migration that made this copy (--seal)",
     )
+    dead = "" if any(need.kind == "owner" for need in opinion.missing) else "it is dead, and that "
     opinion.need(
         "owner",
         case.owner_named(owner.epoch if owner else 0),
-        "proof that it is dead, where it works at the original, and that nobody took the original over",
+        f"where the original cannot be sealed, proof that {dead}nobody took the original over",
     )
 
 

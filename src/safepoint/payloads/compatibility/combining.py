@@ -142,7 +142,7 @@ def _apart(one: View, other: View, deep: int) -> bool:
         known = values(left)
         if known is not None:
             both = (*left.parts, *right.parts)
-            return not any(all(part.accepts(value) for part in both) for value in known)
+            return all(any(part.refuses(value) for part in both) for value in known)
     if common <= NUMBERS:
         return _beyond(one, other) or _beyond(other, one)
     if common == {"object"} and deep < _DEEP:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from safepoint.core import pointer
-from safepoint.payloads.compatibility.nodes import Node, Side, Spot, is_false, parts
+from safepoint.payloads.compatibility.nodes import Node, Side, Spot, UnjudgedError, is_false, parts
 from safepoint.payloads.compatibility.sameness import equal, same
 from safepoint.payloads.compatibility.views import View, alternatives, types, values
 from safepoint.payloads.compatibility.witness import Step, find
@@ -174,13 +174,22 @@ class Comparing:
             schema = {word: said for word, said in new.schema.items() if word not in {"allOf", "$ref"}}
             own = replace(new, schema=schema)
         refused: dict[str, list[Any]] = {}
+        unjudged: list[Any] = []
         for value in known:
-            if all(part.accepts(value) for part in old.parts):
+            if any(part.refuses(value) for part in old.parts):
+                continue
+            try:
                 error = next(own.errors(value), None)
-                if error is not None:
-                    # of what a reference leads to the engine gives no path
-                    keyword = str(next(iter(error.absolute_schema_path), "$ref"))
-                    refused.setdefault(keyword, []).append(value)
+            except UnjudgedError:
+                unjudged.append(value)
+                continue
+            if error is not None:
+                # of what a reference leads to the engine gives no path
+                keyword = str(next(iter(error.absolute_schema_path), "$ref"))
+                refused.setdefault(keyword, []).append(value)
+        if unjudged:
+            told = f"cannot tell whether {shown(unjudged)} would be refused: the reference engine cannot judge it"
+            self.unknown(told, old, new.where, trail)
         for keyword, gone in refused.items():
             code, message = LISTED.get(keyword, ("SP629", "no longer accepted: {}"))
             told = message.format(shown(gone))
@@ -229,10 +238,13 @@ class Comparing:
             raise UnprovenError
 
         def refuses(value: Any) -> bool:
-            return any(
-                keywords is None or (error.validator in keywords and not error.absolute_path)
-                for error in new.errors(value)
-            )
+            try:
+                return any(
+                    keywords is None or (error.validator in keywords and not error.absolute_path)
+                    for error in new.errors(value)
+                )
+            except UnjudgedError:
+                return False
 
         roots = (self.old.root, self.new.root)
         witness = find(roots, trail, old, candidates, refuses)

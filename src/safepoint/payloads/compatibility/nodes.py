@@ -65,6 +65,10 @@ class Dialect:
         return cls(_DRAFTS[judge.__name__], judge, frozenset(judge.VALIDATORS))
 
 
+class UnjudgedError(Exception):
+    """The reference engine fails over a value, as its arithmetic does over some very large numbers."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
     """One schema within a file: an object, or true or false."""
@@ -105,14 +109,32 @@ class Node:
         return self.side.node(found.contents, where, found.resolver, self.dialect)
 
     def accepts(self, value: Any) -> bool:
-        """What the reference engine says of `value`."""
-        return next(self.errors(value), None) is None
+        """Whether the reference engine accepts `value`: where it cannot judge, it neither accepts nor refuses."""
+        try:
+            return next(self.errors(value), None) is None
+        except UnjudgedError:
+            return False
+
+    def refuses(self, value: Any) -> bool:
+        """Whether the reference engine refuses `value`."""
+        try:
+            return next(self.errors(value), None) is not None
+        except UnjudgedError:
+            return False
 
     def errors(self, value: Any) -> Iterator[Any]:
-        """What the reference engine says is wrong with `value`."""
+        """What the reference engine says is wrong with `value`.
+
+        Raises:
+            UnjudgedError: it says nothing, but fails itself.
+        """
         judge: Any = self.dialect.judge({}, registry=self.side.complete.registry)
-        found: Iterator[Any] = judge.evolve(schema=self.schema, _resolver=self.resolver).iter_errors(value)
-        return found
+        try:
+            yield from judge.evolve(schema=self.schema, _resolver=self.resolver).iter_errors(value)
+        except (
+            Exception
+        ) as error:  # its arithmetic and its regular expressions fail with errors of many classes
+            raise UnjudgedError from error
 
 
 @dataclass(frozen=True, slots=True, eq=False)

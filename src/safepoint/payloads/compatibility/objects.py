@@ -160,7 +160,7 @@ class _Members:
         ):
             return
         for name in self.declared:
-            fits = all(part.accepts(name) for part in known.parts)
+            fits = not any(part.refuses(name) for part in known.parts)
             if types(member(self.old, name)) and fits and not new.accepts(name):
                 self._forbidden(name, new.where)
         for kind in others(self.old, self.fresh):

@@ -27,7 +27,7 @@ from safepoint.payloads.compatibility.views import (
     upper_bounds,
     values_of,
 )
-from safepoint.payloads.compatibility.witness import samples
+from safepoint.payloads.compatibility.witness import EXACT, samples
 
 
 def check_type(compare: Comparing, old: View, new: Node, trail: Trail) -> None:
@@ -139,7 +139,7 @@ def check_numbers(compare: Comparing, old: View, new: Node, trail: Trail) -> Non
 def _number(value: float) -> str:
     if math.isinf(value):
         return "not bounded"
-    return str(int(value)) if value == int(value) else str(value)
+    return str(int(value)) if value == int(value) and abs(value) <= EXACT else str(float(value))
 
 
 def _apart(is_open: bool) -> str:

@@ -1,16 +1,18 @@
 """Schemas that no engine can judge by, although they are schemas.
 
 Decided here: that a schema which, asked about a value, asks itself about the same value without an end cannot be
-compared, and neither can one that the reference engine stumbles over; both are errors before anything is compared. A
-schema that refers to itself for a member or an item is sound.
+compared, and neither can one that the reference engine stumbles over, or that it reads in another way than it is
+written; these are errors before anything is compared. A schema that refers to itself for a member or an item is sound.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from safepoint.core import pointer
 from safepoint.payloads.compatibility.nodes import Node
-from safepoint.payloads.files import PayloadSchemaError
+from safepoint.payloads.files import NO_PATTERN, PayloadSchemaError, require_patterns
 
 _SAME_VALUE = ("not", "if", "then", "else")
 _SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
@@ -25,6 +27,9 @@ _FURTHER = (
     "unevaluatedProperties",
 )
 _FURTHER_MAPS = ("properties", "patternProperties")
+_LISTS = (*_SAME_VALUE_LISTS, "prefixItems")
+_MAPS = (*_SAME_VALUE_MAPS, *_FURTHER_MAPS, "$defs", "definitions")
+_SCHEMAS = (*_SAME_VALUE, *_FURTHER, "items")
 
 
 def require_usable(root: Node) -> None:
@@ -47,6 +52,7 @@ def require_usable(root: Node) -> None:
             if id(node.schema) not in seen:
                 seen.add(id(node.schema))
                 _require_items(node)
+                _require_patterns(node)
                 waiting += _further(node)
             below = next(way[id(node.schema)], None)
             if below is None:
@@ -70,11 +76,34 @@ def _require_items(node: Node) -> None:
         raise PayloadSchemaError(node.where.path, problem, node.where.below("items").pointer)
 
 
+_BY_NUMBER = re.compile(r"\\[1-9]|\(\?\(")
+"""A reference to a group by its number."""
+
+
+def _require_patterns(node: Node) -> None:
+    """The engine looks for ``additionalProperties`` by all patterns at once, joined to one."""
+    patterns = list(node.get("patternProperties") or ())
+    if len(patterns) < 2 or not node.says("additionalProperties"):
+        return
+    for pattern in patterns:
+        if re.compile(pattern).flags & ~re.UNICODE:
+            found = "a flag for the whole of one speaks of all; write it for a group, as (?i:…)"
+        elif _BY_NUMBER.search(pattern):
+            found = "groups have other numbers then; refer to a group by name, as (?P=name)"
+        else:
+            continue
+        problem = f"beside additionalProperties the reference engine joins all patterns to one: {found}"
+        where = node.where.below("patternProperties", pattern)
+        raise PayloadSchemaError(where.path, problem, where.pointer)
+
+
 def _same_value(node: Node) -> Iterator[Node]:
     """The schemas that are asked about the same value."""
     for keyword in _REFERENCES:
         target = node.target(keyword)
         if target is not None:
+            if not _is_schema_place(target.where.pointer):
+                _require_schema(target)
             yield target
     if node.says("$ref") and node.dialect.draft <= 7:
         return
@@ -87,6 +116,33 @@ def _same_value(node: Node) -> Iterator[Node]:
         for name, inner in (node.get(keyword) or {}).items():
             if not isinstance(inner, list):
                 yield node.below(keyword, name)
+
+
+def _is_schema_place(place: str) -> bool:
+    """Whether a schema lies there: what stands anywhere else has not been checked together with its file."""
+    steps = pointer.split(place)
+    while steps:
+        keyword, *steps = steps
+        numbered = keyword in _LISTS or (keyword == "items" and steps and steps[0].isdigit())
+        if numbered or keyword in _MAPS:
+            steps = steps[1:]
+        elif keyword not in _SCHEMAS:
+            return False
+    return True
+
+
+def _require_schema(node: Node) -> None:
+    from jsonschema.exceptions import SchemaError
+
+    try:
+        node.dialect.judge.check_schema(node.schema)
+    except SchemaError as error:
+        problem = f"a reference leads here, and it is no JSON Schema: {error.message[:200]}"
+        raise PayloadSchemaError(node.where.path, problem, node.where.pointer) from error
+    except NO_PATTERN as error:
+        problem = f"a reference leads here, and a pattern is too large or too deep ({error})"
+        raise PayloadSchemaError(node.where.path, problem, node.where.pointer) from error
+    require_patterns(node.where.path, node.schema, node.where.pointer)
 
 
 def _further(node: Node) -> Iterator[Node]:

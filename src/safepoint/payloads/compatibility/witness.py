@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
@@ -33,7 +34,8 @@ _TRIED = 80
 """Values that are tried in one place."""
 _DEEP = 5
 """Levels of a payload that are made up."""
-_EXACT = 2**53
+EXACT = 2**53
+"""Up to here a float is one integer, and an integer one float."""
 _LONG = 4096
 """Characters, or items, of what is made up."""
 
@@ -72,7 +74,7 @@ def find(
             continue
         for full in (False, True):
             whole = _embedded(trail, value, full=full)
-            if whole and old.accepts(whole[0]) and not new.accepts(whole[0]):
+            if whole and old.accepts(whole[0]) and new.refuses(whole[0]):
                 return whole
     return []
 
@@ -149,18 +151,26 @@ def _numbers(view: View) -> Iterator[float]:
             near = (bound.value, bound.value + sign, bound.value + sign / 2, bound.value + sign * 0.001)
             tried = [*near, *tried]
     for divisor in view.all("multipleOf"):
-        start = low.value if math.isfinite(low.value) else 0
-        tried = [*(divisor * (math.ceil(start / divisor) + n) for n in range(7)), *tried]
+        tried = [*_multiples(divisor, low.value if math.isfinite(low.value) else 0), *tried]
     tried += [0.5, -0.5, 0.3, 1e9, -1e9]
-    within = (n for n in tried if low.value <= n <= high.value)
+    within = (n for n in tried if math.isfinite(n) and low.value <= n <= high.value)
     kinds = types(view)
     for number in dict.fromkeys(within):
-        if abs(number) <= _EXACT and number == int(number):
+        if abs(number) <= EXACT and number == int(number):
             yield int(number)
             if FRACTION not in kinds:  # where 1.0 is no integer, it tells drafts apart
                 yield float(number)
         else:
-            yield number
+            yield float(number)  # no record holds a larger integer, and as a float each reader reads the same
+
+
+def _multiples(divisor: float, start: float) -> Iterator[float]:
+    """A few multiples, from `start` on, as far as there are such numbers."""
+    if not math.isfinite(start / divisor):  # too many of them below `start` to be counted in floats
+        return
+    for number in range(7):
+        with suppress(OverflowError):
+            yield divisor * (math.ceil(start / divisor) + number)
 
 
 def _strings(view: View) -> Iterator[str]:
