@@ -1,8 +1,8 @@
 """What README.md and SPEC.md show is true: their records validate, their commands run as printed.
 
 A block ```` ```json record ```` or ```` ```json document ```` is one JSON text that must validate.
-A block ```` ```console ```` is a session: every `$ safepoint …` and `$ cp -r …` runs, in the page's order, in a folder that
-holds copies of `fixtures/` and `examples/`. A command succeeds unless `$ echo $?` and its number follow. With the tag
+A block ```` ```console ```` is a session: every `$ safepoint …` and `$ cp -r …` runs, in the page's order, in a folder
+that holds copies of `fixtures/` and `examples/`. A command succeeds unless `$ echo $?` and its number follow. With the tag
 `console exact` the output must also be equal, to the letter.
 A block ```` ```python ```` is a program that runs in that folder too.
 """
