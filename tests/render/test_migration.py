@@ -77,6 +77,19 @@ def test_one_that_would_change_nothing() -> None:
     ]
 
 
+def test_originals_that_were_to_be_sealed_alone() -> None:
+    seals = {"runs": 2, "sealed": {"alreadySealed": 2}}
+    assert said(summary("nothingToDo", **seals)) == [
+        "nothing is left to be sealed",
+        "originals: 2 sealed before",
+    ]
+    refused = [{"runId": "a", "outcome": "notWhole", "message": "the original is not sealed: …"}]
+    assert said(summary("nothingToDo", runs=1, sealed={"notWhole": 1}, seals=refused)) == [
+        "nothing was migrated, but 1 original not sealed",
+        "originals: 1 without a whole copy",
+    ]
+
+
 def test_one_of_an_empty_store() -> None:
     assert said(summary("done", runs=0, digest=DIGEST)) == [
         "done: there is nothing in it",

@@ -136,7 +136,12 @@ def _head(summary: Mapping[str, Any], screen: Screen, *, looking: bool) -> list[
         rest = f"{refused:,} of {of} cannot be migrated" if refused else ""
     elif outcome == "nothingToDo":
         newly = bool(summary["sealed"].get("sealed"))
-        head = "the originals are sealed" if newly and not unsealed else "the copy is whole already"
+        if newly and not unsealed:
+            head = "the originals are sealed"
+        elif summary["objects"]:
+            head = "the copy is whole already"
+        else:  # nobody compared it: it was only to be sealed for
+            head = "nothing was migrated" if unsealed else "nothing is left to be sealed"
         head = f"{head}, but {' and '.join(but)}" if but else head
         rest = of if summary["objects"] else ""
     elif outcome == "done":
