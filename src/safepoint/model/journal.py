@@ -191,7 +191,7 @@ def own(
             if record.nonce in nonces:
                 message = "this claim reuses the nonce of an earlier lease"
                 faults.append(Fault("SP306", message, "/nonce", place=record.place))
-            if leases and _recovers(record, after_release=released):
+            if _recovers(record, owned=bool(leases) and not released):
                 unclean.append(record)
             leases.append(record)
             by_epoch[record.epoch] = record
@@ -221,10 +221,13 @@ def _claims(record: Record) -> bool:
     return record.kind == "lease" and record.value.get("event") == "claimed"
 
 
-def _recovers(claim: Record, *, after_release: bool) -> bool:
-    """Whether `claim` took the run over from an owner who had not given it back, to go on with it."""
+def _recovers(claim: Record, *, owned: bool) -> bool:
+    """Whether `claim` took the run over from an owner who had not given it back, to go on with it.
+
+    Or, by its own word, from one who died before its first claim.
+    """
     purpose = claim.value.get("purpose")
-    return purpose == "recovery" or (purpose == "run" and not after_release)
+    return purpose == "recovery" or (purpose == "run" and owned)
 
 
 def _in_turn(record: Record, highest: int) -> Fault | None:

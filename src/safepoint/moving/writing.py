@@ -7,6 +7,7 @@ Not decided here: what they are (``folder``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -145,21 +146,13 @@ def write_run(source: Store, target: Store, segment: str, plan: Plan) -> Done:
         StoreError: one of the two cannot be read or written.
     """
     folder = read_run(source, segment, plan)
-    for item in folder.items:
-        if _stands_in_the_way(
-            item, plan
-        ):  # before the origin is written, which could not name what was not read
-            raise _changed(source, item)
-    first = [item for item in folder.items if _begins(item.key)]
-    others = [item for item in folder.items if not _begins(item.key)]
-    done = _as_run(Done(), folder, segment)
-    digests: dict[str, str] = {}
-    present = _keys(target, segment)
-    for batch in (_origin(folder), others, first):
-        _write(source, target, batch, present, done, digests, plan)
-    _read_back(target, segment, digests)
-    done.digest = digest_of(digests)
-    return done
+    # Before the origin is written, which could not name what was not read.
+    _require_judged(source, folder.items, plan)
+    writer = _Writer(source, target, segment, plan)
+    writer.write(_origin(folder))
+    writer.write(item for item in folder.items if not _begins(item.key))
+    writer.write(item for item in folder.items if _begins(item.key))
+    return _as_run(writer.finished(), folder, segment)
 
 
 def _begins(key: str) -> bool:
@@ -170,24 +163,23 @@ def _begins(key: str) -> bool:
 
 def write_loose(source: Store, target: Store, plan: Plan) -> Done:
     """Writes everything in no run's folder; errors as in `write_run`."""
-    done = Done()
-    digests: dict[str, str] = {}
     # A source that bears this name itself is not whole, and its copy says so anyway.
     marked = any(map(_is_loose, source.files())) and not source.exists(UNFINISHED)
     if marked and not put(target, UNFINISHED, marker(None, ())):
         raise _conflict(target, UNFINISHED)
-    _write(source, target, read_loose(source, plan), _keys(target, None), done, digests, plan)
-    _read_back(target, None, digests)
+    writer = _Writer(source, target, None, plan)
+    writer.write(read_loose(source, plan))
+    done = writer.finished()
     if marked:
         target.delete(UNFINISHED)
-    done.digest = digest_of(digests)
     return done
 
 
 def clear(source: Store, target: Store) -> None:
     """Removes from a whole copy the mark of an unfinished one, which a process may have left that was overtaken."""
-    if target.exists(UNFINISHED) and not source.exists(UNFINISHED):
-        target.delete(UNFINISHED)
+    with suppress(AbsentError):
+        if not source.exists(UNFINISHED) and target.get(UNFINISHED) == marker(None, ()):
+            target.delete(UNFINISHED)
 
 
 def _is_loose(entry: Entry) -> bool:
@@ -218,39 +210,48 @@ def _keys(target: Store | None, segment: str | None) -> set[str]:
         return set()
 
 
-def _write(
-    source: Store,
-    target: Store,
-    items: Iterable[Item],
-    present: set[str],
-    done: Done,
-    digests: dict[str, str],
-    plan: Plan,
-) -> None:
-    for batch in _batches(items):
-        new: list[tuple[str, bytes]] = []
-        for item in batch:
-            if item.source:
-                done.tally.add(item)
-            if _stands_in_the_way(item, plan):
-                raise _changed(source, item)
-            if not item.key:
-                continue
-            data = source.get(item.source) if item.data is None else item.data
-            digests[item.key] = digest_bytes(data)
-            if item.key not in present:
-                new.append((item.key, data))
-            elif digest_in(target, item.key) != digests[item.key]:
-                raise _conflict(target, item.key)
-        for (key, data), outcome in zip(new, target.put_many(new), strict=True):
-            # what another process wrote, or nobody can tell of, may be the same
-            if outcome is not Outcome.WON and not put(target, key, data):
-                raise _conflict(target, key)
+class _Writer:
+    """Writes the objects of one folder, and knows what it wrote."""
+
+    def __init__(self, source: Store, target: Store, segment: str | None, plan: Plan) -> None:
+        self._source, self._target, self._segment, self._plan = source, target, segment, plan
+        self._present = _keys(target, segment)
+        self._done = Done()
+        self._digests: dict[str, str] = {}
+
+    def write(self, items: Iterable[Item]) -> None:
+        """Puts each object whose name is free, and compares the others."""
+        for batch in _batches(items):
+            _require_judged(self._source, batch, self._plan)
+            new: list[tuple[str, bytes]] = []
+            for item in batch:
+                if item.source:
+                    self._done.tally.add(item)
+                if not item.key:
+                    continue
+                data = self._source.get(item.source) if item.data is None else item.data
+                self._digests[item.key] = digest_bytes(data)
+                if item.key not in self._present:
+                    new.append((item.key, data))
+                elif digest_in(self._target, item.key) != self._digests[item.key]:
+                    raise _conflict(self._target, item.key)
+            for (key, data), outcome in zip(new, self._target.put_many(new), strict=True):
+                # what another process wrote, or nobody can tell of, may be the same
+                if outcome is not Outcome.WON and not put(self._target, key, data):
+                    raise _conflict(self._target, key)
+
+    def finished(self) -> Done:
+        """What was written, once it was read back."""
+        _read_back(self._target, self._segment, self._digests)
+        self._done.digest = digest_of(self._digests)
+        return self._done
 
 
-def _stands_in_the_way(item: Item, plan: Plan) -> bool:
-    """Whether an object came to be after all were judged that would have stopped everything."""
-    return item.fate == "refused" or (item.fate == "dropped" and not plan.migrator.allow_loss)
+def _require_judged(source: Store, items: Iterable[Item], plan: Plan) -> None:
+    """Raise where something came to be after all was judged that would have stopped everything."""
+    for item in items:
+        if item.fate == "refused" or (item.fate == "dropped" and not plan.migrator.allow_loss):
+            raise _changed(source, item)
 
 
 def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
