@@ -2,8 +2,8 @@
 
 A block ```` ```json record ```` or ```` ```json document ```` is one JSON text that must validate.
 A block ```` ```console ```` is a session: every `$ safepoint …` and `$ cp -r …` runs, in the page's order, in a folder
-that holds copies of `fixtures/` and `examples/`. A command succeeds unless `$ echo $?` and its number follow. With the tag
-`console exact` the output must also be equal, to the letter.
+that holds copies of `fixtures/` and `examples/`. A command succeeds unless `$ echo $?` and its number follow. With the
+tag `console exact` the output must also be equal, to the letter.
 A block ```` ```python ```` is a program that runs in that folder too.
 """
 

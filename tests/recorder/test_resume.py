@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from safepoint import rules
 from safepoint.core.digest import digest_value
 from safepoint.core.timestamp import format_time
 from safepoint.model.run import Run
@@ -389,25 +388,3 @@ def test_a_read_is_done_again_where_the_world_moved_and_the_policy_says_so(store
         (1, "committed"),
         (2, "committed"),
     ]
-
-
-def test_a_run_whose_worker_died_before_its_first_claim_is_recovered_as_any_other(
-    world: ModuleType, clock: Any
-) -> None:
-    memory = world.MemoryStore()
-
-    def die() -> None:
-        raise world.CrashError
-
-    with pytest.raises(world.CrashError):
-        start(world.HookedStore(memory, world.Countdown(6, die)), clock)
-    assert [record.kind for record in folded(memory).records] == ["run"]
-    facts = dead(clock)
-    nobody = {"holder": "nobody", "state": "dead", "proof": "no lease", "observedAt": facts["observedAt"]}
-    with resume(memory, clock, facts={**facts, "owners": [nobody], "ledgerComplete": True}) as run:
-        run.complete()
-    found = folded(memory)
-    assert found.ownership is not None
-    assert [lease.epoch for lease in found.ownership.recoveries] == [1]
-    told = (*found.faults, *rules.check(found))
-    assert [fault for fault in told if rules.severity(fault.code) == "error"] == []

@@ -160,6 +160,7 @@ def migrate_store(
         if tally.codes["SP615"] or tally.refused:
             return Report("refused", tally, run_id=work.name)
         writing.clear(source, target)
+        progress.settle()
     else:
         if not progress.begun:
             tally = work.judge()

@@ -22,6 +22,7 @@ from safepoint.guard import Decision
 from safepoint.model.run import Run
 from safepoint.reader import load_run
 from safepoint.recorder import RecordedRun, ResumeRefused, RunExists, StaleDecision, resume_run, start_run
+from safepoint.recorder.ending import end_rounds
 from safepoint.store import AbsentError, ConflictError, Store, UnreachableError
 
 WORKFLOW = "safepoint-migrate"
@@ -119,6 +120,10 @@ class Progress(AbstractContextManager["Progress"]):
     def completed(self) -> bool:
         """Whether it has written everything."""
         return self._found is not None and self._found.status == "completed"
+
+    def settle(self) -> None:
+        """Let the log of a finished migration say so, where its process was killed right behind its last word."""
+        end_rounds(self._target, self._name, clock=self._clock)
 
     @property
     def copy_id(self) -> str:

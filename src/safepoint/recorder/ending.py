@@ -14,14 +14,15 @@ from functools import partial
 from safepoint.guard import Reason
 from safepoint.guard.undo import can_undo, to_undo
 from safepoint.model.record import Record
+from safepoint.reader import load_run
 from safepoint.reader.documents import Document, FactsGiven
 from safepoint.recorder.answering import Answers, Look, lease_of, look, require_filled_in, require_sound
 from safepoint.recorder.approvals import wish_to_stop
 from safepoint.recorder.episode import RecoveryLog, supersede
 from safepoint.recorder.errors import RunEnded
 from safepoint.recorder.evidence import Outcome, possible_outcomes
-from safepoint.recorder.journal import require_claimable
-from safepoint.recorder.log import Clock, StoreAt, new_nonce
+from safepoint.recorder.journal import Journal, require_claimable
+from safepoint.recorder.log import Clock, StoreAt, new_nonce, open_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,32 @@ def cancel_run(
         lapses_at=seen.case.lease_ends if alive else None,
         asked=_asked(seen),
     )
+
+
+def end_rounds(
+    store: StoreAt, run_id: str, *, clock: Clock = time.time_ns, nonce: Callable[[], str] = new_nonce
+) -> None:
+    """Say in the recovery log of a run that is completed how its recovery ended, where its last owner did not live to.
+
+    Args:
+        store: where the run is: an open store, or its path or URL.
+        run_id: the run.
+        clock: nanoseconds since the Unix epoch.
+        nonce: makes this writer's nonce.
+
+    Raises:
+        AbsentError: the store holds no such run.
+        StoreError: the store cannot be read or written.
+    """
+    opened = open_at(store)
+    run = load_run(opened, run_id).run
+    if run is None or run.status != "completed" or all(e.ended for e in run.episodes.values()):
+        return
+    journal = Journal(opened, run_id, nonce=nonce(), clock=clock)
+    journal.follow(run.records)
+    log = RecoveryLog(journal)
+    log.follow(run.recovery)
+    supersede(log, run)
 
 
 def _in_the_way(

@@ -280,6 +280,10 @@ _AT_RISK = frozenset({"authorized", "claimed", "resuming", "probation"})
 """States in which a claimed attempt may have died."""
 
 
+_TO_THE_END = ("authorized", "claimed", "resuming", "probation", "recovered")
+"""The states of an attempt under which the run came to its end."""
+
+
 def _tell_end(
     log: RecoveryLog, run: Run, episode: Round, attempt: RecoveryAttempt, cause: Cause | None, stable: int
 ) -> None:
@@ -290,6 +294,13 @@ def _tell_end(
     usages = [c.value.get("usage") for c in made]
     cost = spent_since(start.value.get("usage") if start else None, usages[-1] if usages else None)
     common: dict[str, Any] = {"leaseEpoch": epoch, "cost": cost}
+    if run.status == "completed" and run.ended_by is not None and run.ended_by.epoch == epoch:
+        # The journal has the end; only the log's last entries were lost.
+        rest = _TO_THE_END[_TO_THE_END.index(episode.state) + 1 :]
+        for state in rest[:-1]:
+            _end_other(log, name, state, leaseEpoch=epoch)
+        _end_other(log, name, rest[-1], outcome="the run was completed", **common)
+        return
     if episode.state == "authorized":
         # The journal holds the claim; only the log's entry was lost.
         _end_other(log, name, "claimed", leaseEpoch=epoch)
