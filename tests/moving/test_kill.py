@@ -101,13 +101,14 @@ class Scene:
         began, fresh = time.monotonic(), not self.copy.exists()
         process = self.begin()
         try:
-            said, _ = process.communicate(timeout=share * self.seconds)
+            said, problem = process.communicate(timeout=share * self.seconds)
         except subprocess.TimeoutExpired:
             process.send_signal(number)
-            said, _ = process.communicate()
+            said, problem = process.communicate()
         if fresh and process.returncode == 0:  # the machine is faster now than it was
             self.seconds = min(self.seconds, time.monotonic() - began)
         if process.returncode == 1:
+            assert said, problem
             self.require_claims(said)
         return process.returncode
 

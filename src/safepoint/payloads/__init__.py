@@ -152,6 +152,9 @@ def _compile(path: str, *, fast: bool) -> _Compiled:
 
 
 def _fast(entry: Mapping[str, Any], found: Complete) -> Callable[[Any], bool] | None:
+    # The engine imports this module itself, and panics where an interrupt falls into that.
+    import decimal  # noqa: F401
+
     try:
         import jsonschema_rs
     except ImportError:

@@ -57,14 +57,13 @@ def words(kind: str) -> frozenset[str | None]:
 @cache
 def special_judge(kind: str, word: str | None, *, several: bool) -> Callable[[Any], bool] | None:
     """Says yes or no by a rewritten schema, to one record or to a list of `several`; None where it cannot be had."""
-    try:
-        from jsonschema_rs import Draft202012Validator
-    except ImportError:
+    rust = _rust()
+    if rust is None:
         return None
     one = specialise(schema(kind, V3), kind, word, PROVEN if several else ())
     if one is None:
         return None
-    return Draft202012Validator({"type": "array", "items": one} if several else one).is_valid
+    return rust({"type": "array", "items": one} if several else one).is_valid
 
 
 def is_ordinary(identity: Identity, value: Any) -> bool:
@@ -94,11 +93,20 @@ def is_valid(identity: Identity, value: Any, engine: Engine = "auto") -> bool:
 @cache
 def fast_judge(kind: str, major: int) -> Callable[[Any], bool] | None:
     """Says yes or no by jsonschema-rs; None where it is not installed."""
+    rust = _rust()
+    return None if rust is None else rust(inlined(schema(kind, Version(major)))).is_valid
+
+
+def _rust() -> Any:
+    """The validator of jsonschema-rs; None where it is not installed."""
+    # It imports this module itself, and panics where an interrupt falls into that.
+    import decimal  # noqa: F401
+
     try:
         from jsonschema_rs import Draft202012Validator
     except ImportError:
         return None
-    return Draft202012Validator(inlined(schema(kind, Version(major)))).is_valid
+    return Draft202012Validator
 
 
 @cache
