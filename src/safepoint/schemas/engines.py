@@ -63,7 +63,8 @@ def special_judge(kind: str, word: str | None, *, several: bool) -> Callable[[An
     one = specialise(schema(kind, V3), kind, word, PROVEN if several else ())
     if one is None:
         return None
-    return rust({"type": "array", "items": one} if several else one).is_valid
+    judge: Callable[[Any], bool] = rust({"type": "array", "items": one} if several else one).is_valid
+    return judge
 
 
 def is_ordinary(identity: Identity, value: Any) -> bool:
