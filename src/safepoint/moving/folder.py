@@ -159,12 +159,10 @@ class _Met:
         if item.source.endswith(".jsonl"):
             self._lines(self.before, data)
             self._lines(self.after, item.data)
-        elif migrated.result is not None:
-            self._record(self.before, migrated.source, data)
-            self._record(self.after, migrated.result, item.data)
-        elif migrated.source is not None:
-            self._record(self.before, migrated.source, data)
-            self._record(self.after, migrated.source, item.data)
+        elif migrated.source is not None and migrated.identity is not None:
+            kind, result = migrated.identity.kind, migrated.result
+            self._record(self.before, kind, migrated.source, data)
+            self._record(self.after, kind, migrated.source if result is None else result, item.data)
         elif item.fate == "asIs":
             self.before.add_unread()
             self.after.add_unread()
@@ -176,17 +174,17 @@ class _Met:
                     value = orjson.loads(line.data)
                 except ValueError:
                     heads.add_unread()
-                else:
-                    self._record(heads, value, line.data)
+                    continue
+                identity, _ = recognise(value)
+                if identity is not None:
+                    self._record(heads, identity.kind, value, line.data)
 
-    def _record(self, heads: Heads, value: Mapping[str, Any], data: bytes | None) -> None:
-        identity, _ = recognise(value)
-        if identity is None or data is None:
+    def _record(self, heads: Heads, kind: str, value: Mapping[str, Any], data: bytes | None) -> None:
+        if data is None:
             return
         sequence = value.get("sequence")
-        is_number = isinstance(sequence, int) and not isinstance(sequence, bool)
-        heads.add(identity.kind, sequence if is_number else None, data)
-        if identity.kind == "run" and value.get("status") in ENDED:
+        heads.add(kind, sequence if type(sequence) is int else None, data)
+        if kind == "run" and value.get("status") in ENDED:
             self.ended = True
 
 
