@@ -7,11 +7,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from resumed import RUN, dead, folded, resume, start
 
 from safepoint.core.digest import digest_value
 from safepoint.core.timestamp import format_time
-from safepoint.model.run import Run
-from safepoint.reader import load_run
 from safepoint.recorder import (
     Declares,
     Fenced,
@@ -22,46 +21,12 @@ from safepoint.recorder import (
     RunEnded,
     StaleDecision,
     TooLate,
-    resume_run,
     start_run,
 )
 from safepoint.store import AbsentError, Store, open_store
 
-RUN = "run-1"
 PROBED = Declares(effect="payment", probe="byQuery")
 KEYED = Declares(effect="payment", idempotency="keyed", dedupe_window_seconds=86_400)
-
-
-def start(store: Store, clock: Any) -> RecordedRun:
-    run = start_run(store, RUN, workflow="w", holder="w1", ttl_seconds=10, input={"n": 1}, clock=clock)
-    run.checkpoint("cp_01", state="s", step_name="begin", next_steps=["pay"])
-    return run
-
-
-def dead(clock: Any, *epochs: int, **more: Any) -> dict[str, Any]:
-    now = format_time(clock())
-    owners = [
-        {"leaseEpoch": epoch, "state": "dead", "proof": "waitpid", "observedAt": now} for epoch in epochs
-    ]
-    return {
-        "recordType": "facts",
-        "schemaVersion": "v3",
-        "runId": RUN,
-        "observedAt": now,
-        "owners": owners,
-        **more,
-    }
-
-
-def resume(store: Store, clock: Any, **options: Any) -> RecordedRun:
-    return resume_run(store, RUN, **{"holder": "w2", "facts": dead(clock, 1), **options}, clock=clock)
-
-
-def folded(store: Store) -> Run:
-    found = load_run(store, RUN).run
-    assert found is not None
-    assert not found.faults
-    return found
 
 
 def states(store: Store) -> list[str]:

@@ -42,7 +42,7 @@ VERDICTS: Mapping[str, tuple[str, str]] = {
     "cannotTell": ("cannot tell", "bold yellow"),
 }
 
-TODO: Mapping[str, str] = {
+WHAT_TO_DO: Mapping[str, str] = {
     "SP620": "keep the old type beside the new one, or migrate the payloads",
     "SP621": "keep the member, or remove or rename it by a payload migration",
     "SP622": "make it optional and use a default in the code, or add it by a payload migration",
@@ -166,8 +166,8 @@ def _lines(finding: Finding, detail: Detail | None, *, has_way: bool) -> Iterato
         for example in detail.witness:
             text = json.dumps(example)
             yield "example:", text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-    if finding.code in TODO:
-        todo = TODO[finding.code]
+    if finding.code in WHAT_TO_DO:
+        todo = WHAT_TO_DO[finding.code]
         yield "do:", _HAS_A_WAY if has_way and "migrat" in todo else todo
 
 
