@@ -13,7 +13,7 @@ from safepoint.core.digest import digest_stored, encode_record
 from safepoint.core.kind import recognise
 from safepoint.core.strictjson import LIMITS
 from safepoint.moving import origin as module
-from safepoint.moving.origin import Heads, origin_document, says_the_same, seal_document
+from safepoint.moving.origin import Heads, origin_document, seal_document
 
 DIGEST = "sha256:" + "a" * 64
 
@@ -104,14 +104,3 @@ def test_the_documents_fit_the_format(data: bytes) -> None:
     assert identity is not None
     assert not faults
     assert not list(schemas.check(identity, value))
-
-
-def test_an_origin_that_another_version_of_the_tool_wrote_says_the_same() -> None:
-    heads = fed(recovered())
-    one = document(heads)
-    assert says_the_same(one, one)
-    assert says_the_same(document(heads, tool="safepoint 9.0.0"), one)
-    assert not says_the_same(document(heads, source="/data/other"), one)
-    assert not says_the_same(document(Heads()), one)
-    assert not says_the_same(b"{", one)
-    assert not says_the_same(b"[]", one)

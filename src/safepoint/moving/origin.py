@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from safepoint.core.digest import digest_stored, encode_record
-from safepoint.core.strictjson import parse
 from safepoint.core.version import CURRENT
 from safepoint.model.origin import digest_together
 
@@ -132,16 +131,3 @@ def seal_document(run_id: str, *, source: str, sealed: tuple[int, str], after: t
             "after": {"sequence": after[0], "digest": after[1]},
         }
     )
-
-
-def says_the_same(stored: bytes, ours: bytes) -> bool:
-    """Whether an origin that is there says what `ours` says, whichever version of the tool wrote it.
-
-    For a copy that one version of the tool began and another one goes on with.
-    """
-    if stored == ours:
-        return True
-    there, here = parse(stored)[0], parse(ours)[0]
-    if not isinstance(there, dict) or not isinstance(here, dict):
-        return False
-    return {**there, "tool": None} == {**here, "tool": None}
